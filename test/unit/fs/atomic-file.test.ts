@@ -2,7 +2,7 @@ import * as fs from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { openAtomicFile, removeTemporaries, writeFileAtomically } from '../../../../src/lib/fs/atomic-file.ts';
+import { openAtomicFile, removeTemporaries, writeFileAtomically } from '../../../src/lib/fs/atomic-file.ts';
 
 let dir: string;
 beforeEach(() => {
