@@ -1,0 +1,67 @@
+/**
+ * Builds what bin/run.cjs starts: dist/index.cjs (one CommonJS bundle), oclif.manifest.json and the V8 code cache.
+ * `--dev` makes the bundle and the manifest only, with a source map.
+ */
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { build } from 'esbuild';
+
+const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
+const dist = path.join(root, 'dist');
+const dev = process.argv.includes('--dev');
+const require = createRequire(import.meta.url);
+
+/** Every file in src/commands is a command of the file's name; a getter loads it when it is the one that runs. */
+function entrySource() {
+  const names = readdirSync(path.join(root, 'src', 'commands'))
+    .filter((name) => name.endsWith('.ts'))
+    .map((name) => name.slice(0, -'.ts'.length))
+    .sort();
+  const getters = names.map(
+    (name) => `  get ${JSON.stringify(name)}() { return require('./src/commands/${name}.ts').default; },`,
+  );
+  return `export { start } from './src/lib/cli/main.ts';\nexport const COMMANDS = {\n${getters.join('\n')}\n};\n`;
+}
+
+async function bundle() {
+  await build({
+    stdin: { contents: entrySource(), resolveDir: root, sourcefile: 'entry.js', loader: 'js' },
+    outfile: path.join(dist, 'index.cjs'),
+    bundle: true,
+    platform: 'node',
+    target: 'node20.19',
+    format: 'cjs',
+    external: ['koffi', 'typescript', 'ts-node', 'tsx'],
+    legalComments: 'none',
+    sourcemap: dev ? 'inline' : false,
+    logLevel: 'warning',
+  });
+}
+
+/** The same JSON as the oclif development CLI writes, without that CLI. */
+async function manifest() {
+  const { Plugin } = require('@oclif/core/config');
+  const plugin = new Plugin({ root, type: 'core', ignoreManifest: true, errorOnManifestCreate: true });
+  await plugin.load();
+  writeAtomically(path.join(root, 'oclif.manifest.json'), `${JSON.stringify(plugin.manifest, null, 1)}\n`);
+}
+
+/** Made after runs, so that functions which V8 compiles late are in it too. */
+function codeCache() {
+  const child = spawnSync(process.execPath, [path.join(root, 'scripts', 'code-cache.cjs')], { stdio: ['ignore', 'ignore', 2] });
+  if (child.status !== 0) throw new Error(`Cannot make the code cache: status ${child.status}`);
+}
+
+function writeAtomically(file, text) {
+  writeFileSync(`${file}.new`, text);
+  renameSync(`${file}.new`, file);
+}
+
+mkdirSync(dist, { recursive: true });
+for (const name of readdirSync(dist).filter((name) => name.endsWith('.cache'))) rmSync(path.join(dist, name));
+await bundle();
+await manifest();
+if (!dev) codeCache();
