@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { numericIdentity } from '../../src/lib/identity/numeric-identity.ts';
 import { ciliumFlagsString, ciliumValueString } from '../../src/lib/ipcache/cilium-value.ts';
 import { type Layout, layoutNamed } from '../../src/lib/ipcache/layout.ts';
 import {
@@ -34,7 +35,8 @@ const layoutOf = (version = 2) => (version === 1 ? LAST_V1 : layoutNamed('v2'));
 
 function bytesOf(layout: Layout, { securityIdentity = 0, tunnel, key = 0, flags = 0 }: Value): Uint8Array {
   const address = tunnel ? parseNetipAddr(tunnel).bytes : undefined;
-  const endpoint = { identity: securityIdentity, encryptKey: key, flags, ...(address && { tunnel: address }) };
+  const identity = numericIdentity(securityIdentity);
+  const endpoint = { identity, encryptKey: key, flags, ...(address && { tunnel: address }) };
   return encodeValue(layout, newRemoteEndpointInfo(layout, endpoint));
 }
 

@@ -1,4 +1,5 @@
 /** One entry of the map as the program talks about it, from the bytes of a walk or of a single lookup. */
+import type { NumericIdentity } from '../identity/numeric-identity.ts';
 import type { Prefix } from '../net/prefix.ts';
 import { flagNames } from './flags.ts';
 import { type DecodedKey, decodeKey, type KeyWarning, keyText } from './key.ts';
@@ -13,7 +14,7 @@ export interface IpcacheEntry {
   readonly family: DecodedKey['family'];
   /** 0 is the local cluster. */
   readonly clusterId: number;
-  readonly identity: number;
+  readonly identity: NumericIdentity;
   /** The tunnel that the datapath sees; absent when it sees none, even if tunnel bytes are set. */
   readonly tunnelEndpoint?: string;
   /** 0: not encrypted, or a layout without it. */

@@ -3,11 +3,12 @@
  * After RemoteEndpointInfo in pkg/maps/ipcache (Cilium 1.0 to 1.21-dev) and struct remote_endpoint_info in bpf/lib/eps.h.
  */
 import { LayoutError } from '../errors.ts';
+import { type NumericIdentity, numericIdentity } from '../identity/numeric-identity.ts';
 import { formatAddress, isMapped } from '../net/address.ts';
 import { FLAG, type Layout, type ValueLayout } from './layout.ts';
 
 export interface RemoteEndpointInfo {
-  readonly identity: number;
+  readonly identity: NumericIdentity;
   /** The stored 4 or 16 bytes, whatever the flags say; absent where the layout has no tunnel. */
   readonly tunnelBytes?: Uint8Array;
   /** 0 (not encrypted) where the layout has no encrypt key. */
@@ -20,7 +21,7 @@ export interface RemoteEndpointInfo {
 
 /** What a new value is made from; everything left out is zero. */
 export interface RemoteEndpoint {
-  readonly identity: number;
+  readonly identity: NumericIdentity;
   /** 4 or 16 bytes. */
   readonly tunnel?: Uint8Array;
   readonly encryptKey?: number;
@@ -32,7 +33,7 @@ export interface RemoteEndpoint {
 export function decodeValue(layout: Layout, values: Uint8Array, offset = 0): RemoteEndpointInfo {
   const { identity, tunnel, encryptKey, flags, nodeId } = layout.value;
   return {
-    identity: readUint(values, offset + identity.offset, identity.bytes),
+    identity: numericIdentity(readUint(values, offset + identity.offset, identity.bytes)),
     ...(tunnel && { tunnelBytes: values.slice(offset + tunnel.offset, offset + tunnel.offset + tunnel.bytes) }),
     encryptKey: encryptKey === undefined ? 0 : (values[offset + encryptKey] ?? 0),
     flags: flags === undefined ? 0 : (values[offset + flags] ?? 0),
