@@ -1,0 +1,94 @@
+/**
+ * Reads `checkpoint.json` without a lock: it is replaced in one step, so what is read is one generation.
+ * Damaged or newer files are reported and never touched.
+ */
+import { readFileSync } from 'node:fs';
+import checkpointSchema from '../../../schemas/checkpoint.json' with { type: 'json' };
+import { MalformedError, ToolError } from '../errors.ts';
+import { errnoOf, fileError } from '../fs/file-error.ts';
+import { formatPrefix, parsePrefix } from '../net/prefix.ts';
+import type { SchemaDocument } from '../schema/json-schema.ts';
+import { parseJsonDocument, requireShape, shapeError } from '../schema/read-json.ts';
+import { compileSchema, type Validator } from '../schema/validator.ts';
+import type { StateCheckpoint } from './checkpoint.ts';
+import { CHECKPOINT_SCHEMA_VERSION } from './checkpoint-text.ts';
+import { statePaths } from './paths.ts';
+
+let validator: Validator | undefined;
+
+/**
+ * @returns undefined when there is no checkpoint (or no state directory) yet
+ * @throws {MalformedError} damaged, with `file`, `offset` and `field`; or code NEWER_SCHEMA
+ * @throws {NotPermittedError}
+ */
+export function readCheckpoint(directory: string): StateCheckpoint | undefined {
+  const { checkpoint } = statePaths(directory);
+  let bytes: Uint8Array;
+  try {
+    bytes = readFileSync(checkpoint);
+  } catch (cause) {
+    if (errnoOf(cause) === 'ENOENT') return undefined;
+    throw fileError('read', checkpoint, cause);
+  }
+  return decodeCheckpoint(bytes, checkpoint);
+}
+
+/**
+ * Bytes of a checkpoint, with every prefix made canonical.
+ * @param file its name, for messages
+ * @throws {MalformedError} as `readCheckpoint`
+ */
+export function decodeCheckpoint(bytes: Uint8Array, file: string): StateCheckpoint {
+  const hint = `it is left as it is; move it away to start anew, or put ${file}.previous in its place`;
+  const value = parseJsonDocument(bytes, file, hint);
+  requireKnownVersion(value, file);
+  validator ??= compileSchema(checkpointSchema as SchemaDocument);
+  requireShape(value, validator, bytes, file, hint);
+  const { schemaVersion: _, kind: __, ...state } = value as StateCheckpoint & { schemaVersion: 1; kind: string };
+  const prefix = (text: string, field: string): string => {
+    try {
+      return formatPrefix(parsePrefix(text));
+    } catch (cause) {
+      if (!(cause instanceof ToolError)) throw cause;
+      throw shapeError({ field, problem: `is no prefix: ${cause.message}` }, bytes, file, hint);
+    }
+  };
+  const once = (seen: Set<number | string>, key: number | string, field: string): void => {
+    if (seen.has(key)) throw shapeError({ field, problem: `repeats ${key}` }, bytes, file, hint);
+    seen.add(key);
+  };
+  const numbers = new Set<number | string>();
+  const held = new Set<number | string>();
+  return {
+    ...state,
+    identities: state.identities.map((identity, i) => {
+      once(numbers, identity.identity, `identities[${i}].identity`);
+      return {
+        ...identity,
+        prefixes: identity.prefixes.map((text, j) => prefix(text, `identities[${i}].prefixes[${j}]`)),
+      };
+    }),
+    ingress: state.ingress.map((text, i) => prefix(text, `ingress[${i}]`)),
+    placeholders: state.placeholders.map((placeholder, i) => {
+      const canonical = prefix(placeholder.prefix, `placeholders[${i}].prefix`);
+      once(held, canonical, `placeholders[${i}].prefix`);
+      return { ...placeholder, prefix: canonical };
+    }),
+    pending: state.pending.map((write, i) => ({ ...write, prefix: prefix(write.prefix, `pending[${i}].prefix`) })),
+  };
+}
+
+function requireKnownVersion(value: unknown, file: string): void {
+  if (typeof value !== 'object' || value === null || !('schemaVersion' in value)) return;
+  const { schemaVersion } = value;
+  if (typeof schemaVersion !== 'number' || !Number.isInteger(schemaVersion)) return;
+  if (schemaVersion <= CHECKPOINT_SCHEMA_VERSION) return;
+  throw new MalformedError(
+    `Cannot read ${file}: schemaVersion ${schemaVersion} is newer than ${CHECKPOINT_SCHEMA_VERSION}, the newest that this ipc knows`,
+    {
+      code: 'NEWER_SCHEMA',
+      hint: 'it is left as it is; use the ipc that wrote it, or another --state-dir',
+      operands: { file, field: 'schemaVersion' },
+    },
+  );
+}
