@@ -3,8 +3,9 @@
  * remote-node scope (Cilium 1.21, pkg/identity/cache/allocator.go).
  */
 import { RefusedError, ToolError } from '../errors.ts';
+import { reservedLabel } from './label.ts';
 import { scopeForLabels } from './label-scope.ts';
-import type { Labels } from './labels.ts';
+import { Labels } from './labels.ts';
 import { type Identity, LocalAllocator, type LocalAllocatorOptions } from './local-allocator.ts';
 import {
   MAX_LOCAL_INDEX,
@@ -17,6 +18,7 @@ import {
   scopeBits,
 } from './numeric-identity.ts';
 import { DEFAULT_IDENTITY_OPTIONS, type IdentityOptions } from './options.ts';
+import { IDENTITY_UNKNOWN } from './reserved.ts';
 import { ReservedIdentities } from './reserved-identities.ts';
 
 /** What policy must learn: never the same number in both. */
@@ -40,6 +42,8 @@ export interface CachingAllocatorOptions {
   /** For comparing with upstream: of two checkpoint records with equal labels one reference is never released. */
   readonly strictUpstream?: boolean;
 }
+
+const UNKNOWN_LABELS = Labels.of([reservedLabel('unknown')]);
 
 const RANGE = { min: MIN_LOCAL_INDEX, max: MAX_LOCAL_INDEX };
 
@@ -137,8 +141,9 @@ export class CachingAllocator {
     return this.reserved.lookupByLabels(labels) ?? this.#allocatorOf(scopeForLabels(labels))?.lookup(labels);
   }
 
-  /** Takes no reference. @returns undefined for global numbers and free ones */
+  /** Takes no reference. 0 is `reserved:unknown`. @returns undefined for global numbers and free ones */
   lookupById(id: number): Identity | undefined {
+    if (id === IDENTITY_UNKNOWN) return { id: numericIdentity(id), labels: UNKNOWN_LABELS, refCount: 0 };
     return this.reserved.lookupById(id) ?? this.#allocatorOf(scopeBits(id))?.lookupById(id);
   }
 
