@@ -7,7 +7,11 @@ const build = spawnSync(process.execPath, [fileURLToPath(new URL('../scripts/bui
   stdio: ['ignore', 2, 2],
 });
 if (build.status !== 0) process.exit(build.status ?? 1);
-const run = spawnSync(process.execPath, ['--enable-source-maps', fileURLToPath(new URL('run.cjs', import.meta.url)), ...process.argv.slice(2)], {
-  stdio: 'inherit',
-});
+const run = spawnSync(
+  process.execPath,
+  ['--enable-source-maps', fileURLToPath(new URL('run.cjs', import.meta.url)), ...process.argv.slice(2)],
+  {
+    stdio: 'inherit',
+  },
+);
 process.exit(run.status ?? 1);

@@ -20,7 +20,9 @@ function read(name, encoding) {
 
 const source = read(file, 'utf8');
 if (source === undefined) {
-  process.stderr.write(`Error: Cannot start ipc: no bundle at ${file}\n  hint: run "npm ci && npm run build" in ${root}\n`);
+  process.stderr.write(
+    `Error: Cannot start ipc: no bundle at ${file}\n  hint: run "npm ci && npm run build" in ${root}\n`,
+  );
   process.exit(1);
 }
 const cachedData = read(path.join(root, 'dist', `index.${process.version}-${process.arch}.cache`));

@@ -3,7 +3,7 @@
  * `--dev` makes the bundle and the manifest only, with a source map.
  */
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -23,7 +23,7 @@ function entrySource() {
   const getters = names.map(
     (name) => `  get ${JSON.stringify(name)}() { return require('./src/commands/${name}.ts').default; },`,
   );
-  return `export { start } from './src/lib/cli/main.ts';\nexport const COMMANDS = {\n${getters.join('\n')}\n};\n`;
+  return `export { IpcHelp, start } from './src/lib/cli/main.ts';\nexport const COMMANDS = {\n${getters.join('\n')}\n};\n`;
 }
 
 async function bundle() {
@@ -51,7 +51,9 @@ async function manifest() {
 
 /** Made after runs, so that functions which V8 compiles late are in it too. */
 function codeCache() {
-  const child = spawnSync(process.execPath, [path.join(root, 'scripts', 'code-cache.cjs')], { stdio: ['ignore', 'ignore', 2] });
+  const child = spawnSync(process.execPath, [path.join(root, 'scripts', 'code-cache.cjs')], {
+    stdio: ['ignore', 'ignore', 2],
+  });
   if (child.status !== 0) throw new Error(`Cannot make the code cache: status ${child.status}`);
 }
 

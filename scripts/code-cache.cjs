@@ -17,7 +17,14 @@ evaluate.call(bundle.exports, bundle.exports, Module.createRequire(file), bundle
 
 async function main() {
   const none = '/nonexistent/pin';
-  const runs = [['--help'], ['--version'], ...Object.keys(bundle.exports.COMMANDS).flatMap((id) => [[id, '--map', none], [id, '--help']])];
+  const runs = [
+    ['--help'],
+    ['--version'],
+    ...Object.keys(bundle.exports.COMMANDS).flatMap((id) => [
+      [id, '--map', none],
+      [id, '--help'],
+    ]),
+  ];
   for (const argv of runs) await bundle.exports.start(root, argv);
   const target = path.join(root, 'dist', `index.${process.version}-${process.arch}.cache`);
   fs.writeFileSync(`${target}.new`, script.createCachedData());

@@ -1,0 +1,47 @@
+/** Turns whatever was thrown into what the user is told: one message, one hint, one exit status. */
+import { type ErrorOperands, EXIT, ToolError, worstExit } from '../errors.ts';
+
+export interface Failure {
+  readonly exitCode: number;
+  readonly code: string;
+  readonly message: string;
+  readonly hint?: string;
+  readonly operands: ErrorOperands;
+  /** Present for a bug; for an expected failure only the trace behind -v. */
+  readonly stack?: string;
+}
+
+const BUG_HINT = 'this is a bug in ipc: please report it with the command line and the lines above';
+
+/** The failures of a run, the one that decides the exit status last. */
+export function failuresOf(error: unknown): readonly Failure[] {
+  if (!(error instanceof AggregateError)) return [oneFailure(error)];
+  const all = error.errors.flatMap((inner) => failuresOf(inner));
+  const worst = worstExit(all.map((failure) => failure.exitCode));
+  const decisive = all.find((failure) => failure.exitCode === worst);
+  if (decisive === undefined) return [oneFailure(error)];
+  return [...all.filter((failure) => failure !== decisive), decisive];
+}
+
+function oneFailure(error: unknown): Failure {
+  if (error instanceof ToolError) {
+    return {
+      exitCode: error.exitCode,
+      code: error.code,
+      message: error.message,
+      operands: error.operands,
+      ...(error.hint !== undefined && { hint: error.hint }),
+      ...(error.stack !== undefined && { stack: error.stack }),
+    };
+  }
+  const text = error instanceof Error ? error.message : String(error);
+  const stack = error instanceof Error ? error.stack : undefined;
+  return {
+    exitCode: EXIT.bug,
+    code: 'BUG',
+    message: text === '' ? 'unknown failure' : text,
+    hint: BUG_HINT,
+    operands: {},
+    stack: stack ?? text,
+  };
+}

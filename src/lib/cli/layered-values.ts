@@ -1,0 +1,71 @@
+/** Where the value of a flag comes from: the flag, its variable, the config file, the default; in this order. */
+import { ToolError, UsageError } from '../errors.ts';
+import type { ConfigValue } from './config-file.ts';
+
+export type ValueSource =
+  | { readonly from: 'flag' }
+  | { readonly from: 'environment'; readonly variable: string }
+  | { readonly from: 'config'; readonly file: string; readonly line: number }
+  | { readonly from: 'default' };
+
+/** A value that was not on the command line, as text, and how to name its place in a message. */
+export interface LayeredValue {
+  readonly texts: readonly string[];
+  readonly source: ValueSource;
+  readonly place: string;
+}
+
+interface FlagFacts {
+  readonly name: string;
+  readonly env?: string | undefined;
+  readonly multiple: boolean;
+}
+
+/** The value of a flag that was not given on the command line, or undefined: the default holds. */
+export function layeredValue(
+  flag: FlagFacts,
+  env: Readonly<Record<string, string | undefined>>,
+  config: ReadonlyMap<string, ConfigValue>,
+): LayeredValue | undefined {
+  const variable = flag.env;
+  const text = variable ? env[variable] : undefined;
+  if (variable && text !== undefined && text !== '') {
+    return { texts: [text], source: { from: 'environment', variable }, place: variable };
+  }
+  const entry = config.get(flag.name);
+  if (entry === undefined || entry.value === null) return undefined;
+  const { file, line } = entry;
+  const place = `${flag.name} in ${file}, line ${line}`;
+  return { texts: configTexts(entry, flag, place), source: { from: 'config', file, line }, place };
+}
+
+function configTexts({ value, file, line }: ConfigValue, flag: FlagFacts, place: string): string[] {
+  const values = flag.multiple && Array.isArray(value) ? value : [value];
+  return values.map((one) => {
+    if (typeof one === 'string' || typeof one === 'number' || typeof one === 'boolean') return String(one);
+    throw new UsageError(`Cannot use ${place}: not ${flag.multiple ? 'a list of texts' : 'a single value'}`, {
+      code: 'CONFIG_VALUE',
+      operands: { file, line, field: flag.name },
+    });
+  });
+}
+
+/** Yes or no from a variable or the config file. @returns undefined for any other text */
+export function parseBoolean(text: string): boolean | undefined {
+  const lower = text.toLowerCase();
+  if (['1', 'true', 'yes', 'on'].includes(lower)) return true;
+  if (['0', 'false', 'no', 'off'].includes(lower)) return false;
+  return undefined;
+}
+
+/** The usage error for a value that its flag does not take; keeps code, hint and operands of the reason. */
+export function badValue(place: string, text: string, reason: unknown): UsageError {
+  const state = reason instanceof Error ? reason.message : String(reason);
+  const tool = reason instanceof ToolError ? reason : undefined;
+  return new UsageError(`Cannot use ${place}=${text}: ${state}`, {
+    code: tool?.code ?? 'BAD_VALUE',
+    cause: reason,
+    ...(tool?.hint !== undefined && { hint: tool.hint }),
+    operands: { ...tool?.operands, field: place },
+  });
+}

@@ -1,0 +1,97 @@
+/** Gives every flag that is not on the command line its value from the environment or the config file. */
+import type { Command } from '@oclif/core/command';
+import type { FlagInput } from '@oclif/core/interfaces';
+import type { ArgvScan } from './argv-scan.ts';
+import { type ConfigurableFlags, type ConfigValue, readConfig } from './config-file.ts';
+import { badValue, type LayeredValue, layeredValue, parseBoolean, type ValueSource } from './layered-values.ts';
+import type { Runtime } from './runtime.ts';
+
+type Flag = FlagInput[string];
+
+export interface LayeredQuery {
+  readonly command: Command;
+  readonly definitions: FlagInput;
+  readonly scan: ArgvScan;
+  readonly runtime: Pick<Runtime, 'env' | 'systemConfig'>;
+}
+
+export interface Layered {
+  /** The definitions with the values found as defaults, for oclif's parser. */
+  readonly definitions: FlagInput;
+  readonly sources: ReadonlyMap<string, ValueSource>;
+}
+
+/** @throws {UsageError} a variable or a line of the config file has a value that its flag does not take */
+export async function parseLayered(query: LayeredQuery): Promise<Layered> {
+  const config = configOf(query);
+  const sources = new Map<string, ValueSource>();
+  const definitions: FlagInput = {};
+  for (const [name, flag] of Object.entries(query.definitions)) {
+    const { env, ...bare } = flag;
+    definitions[name] = bare as Flag;
+    if (query.scan.values.has(name)) {
+      sources.set(name, { from: 'flag' });
+      continue;
+    }
+    const multiple = flag.type === 'option' && flag.multiple === true;
+    const layered = layeredValue({ name, env, multiple }, query.runtime.env, config);
+    sources.set(name, layered?.source ?? { from: 'default' });
+    if (layered === undefined) continue;
+    const value = await parseValue(query.command, { ...flag, name }, layered);
+    definitions[name] = { ...bare, default: async () => value } as Flag;
+  }
+  return { definitions, sources };
+}
+
+async function parseValue(command: Command, flag: Flag, { texts, place }: LayeredValue): Promise<unknown> {
+  const parseOne = async (text: string): Promise<unknown> => {
+    try {
+      return flag.type === 'boolean' ? booleanOf(text) : await parseOption(command, flag, text);
+    } catch (reason) {
+      throw badValue(place, text, reason);
+    }
+  };
+  if (flag.type !== 'option' || !flag.multiple) return parseOne(texts[0] ?? '');
+  const parts = flag.delimiter === undefined ? texts : texts.flatMap((text) => text.split(flag.delimiter ?? ','));
+  return Promise.all(parts.map((part) => parseOne(part.trim())));
+}
+
+function booleanOf(text: string): boolean {
+  const value = parseBoolean(text);
+  if (value === undefined) throw new Error('neither true nor false');
+  return value;
+}
+
+async function parseOption(command: Command, flag: Flag & { type: 'option' }, text: string): Promise<unknown> {
+  if (flag.options !== undefined && !flag.options.includes(text))
+    throw new Error(`not one of ${flag.options.join(', ')}`);
+  const token = { flag: flag.name, input: text, type: 'flag' as const };
+  return flag.parse(text, Object.assign(Object.create(command) as Command, { token }), flag);
+}
+
+function configOf({ command, scan, runtime }: LayeredQuery): ReadonlyMap<string, ConfigValue> {
+  const named = scan.values.get('config')?.at(-1) ?? (runtime.env.IPC_CONFIG || undefined);
+  const file = typeof named === 'string' ? named : runtime.systemConfig;
+  return readConfig({
+    file,
+    mustExist: named !== undefined,
+    command: command.id ?? '',
+    known: configurable(command),
+  });
+}
+
+/** A flag may stand in the config file when it has a variable, or has none only because it can be repeated. */
+function configurable(command: Command): ConfigurableFlags {
+  const known = new Map<string, ReadonlySet<string>>();
+  const add = (id: string, flags: Readonly<Record<string, object>>): void => {
+    const names = Object.entries(flags).filter(([name, flag]) => {
+      const { env, multiple } = flag as { env?: string; multiple?: boolean };
+      return name !== 'config' && (Boolean(env) || multiple === true);
+    });
+    known.set(id, new Set(names.map(([name]) => name)));
+  };
+  for (const other of command.config.commands) add(other.id, other.flags);
+  const own = command.constructor as typeof Command;
+  add(command.id ?? '', { ...own.flags, ...own.baseFlags });
+  return known;
+}
