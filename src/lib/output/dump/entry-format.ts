@@ -3,8 +3,8 @@
  * entry with the functions of put.ts into the buffer here and never builds an object for the ordinary ones.
  */
 import { decodeEntry, type IpcacheEntry } from '../../ipcache/entry.ts';
-import { hexOf } from '../../ipcache/key.ts';
-import type { Layout } from '../../ipcache/layout.ts';
+import { hexOf, keyClusterId } from '../../ipcache/key.ts';
+import { KEY_BYTES, type Layout } from '../../ipcache/layout.ts';
 import type { ByteWriter } from '../byte-writer.ts';
 import type { EntryLabels } from '../entry-json.ts';
 
@@ -47,8 +47,8 @@ export abstract class EntryFormat {
     this.#writer = options.writer;
   }
 
-  /** Before the first entry. */
-  begin(): void {}
+  /** Before the first entry. @param _keys those of the first entries, as a sample for formats that need widths. */
+  begin(_keys?: Uint8Array): void {}
 
   /** Formats the entry whose bytes begin at the offsets. */
   abstract entry(keys: Uint8Array, key: number, values: Uint8Array, value: number): void;
@@ -83,11 +83,15 @@ export abstract class EntryFormat {
     this.append(Buffer.from(text));
   }
 
+  protected clusterOf(keys: Uint8Array, key: number): number {
+    return keyClusterId(this.layout, keys, key);
+  }
+
   protected decode(keys: Uint8Array, key: number, values: Uint8Array, value: number): IpcacheEntry {
     return decodeEntry(this.layout, { keys, keyOffset: key, values, valueOffset: value });
   }
 
   protected rawOf(keys: Uint8Array, key: number, values: Uint8Array, value: number) {
-    return { key: hexOf(keys, key, 24), value: hexOf(values, value, this.layout.value.bytes) };
+    return { key: hexOf(keys, key, KEY_BYTES), value: hexOf(values, value, this.layout.value.bytes) };
   }
 }

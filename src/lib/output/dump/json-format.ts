@@ -44,8 +44,6 @@ export class JsonFormat extends EntryFormat {
   readonly #labels: LabelsCache | undefined;
   readonly #lines: boolean;
   readonly #trailer: boolean;
-  readonly #cluster: number;
-  readonly #clusterBytes: number;
 
   constructor(options: JsonFormatOptions) {
     super(options);
@@ -55,8 +53,6 @@ export class JsonFormat extends EntryFormat {
       options.labelsOf && new LabelsCache(options.labelsOf, (labels) => `,${safeJson(labels).slice(1, -1)}`);
     this.#lines = options.lines ?? false;
     this.#trailer = options.trailer ?? false;
-    this.#cluster = options.layout.key.clusterId?.offset ?? -1;
-    this.#clusterBytes = options.layout.key.clusterId?.bytes ?? 0;
   }
 
   override begin(): void {
@@ -132,8 +128,7 @@ export class JsonFormat extends EntryFormat {
   #putCluster(start: number, keys: Uint8Array, key: number): number {
     const out = this.out;
     let at = start;
-    let cluster = this.#clusterBytes === 0 ? 0 : (keys[key + this.#cluster] as number);
-    if (this.#clusterBytes === 2) cluster |= (keys[key + this.#cluster + 1] as number) << 8;
+    const cluster = this.clusterOf(keys, key);
     if (cluster === 0) {
       out[at] = QUOTE;
       return at + 1;
