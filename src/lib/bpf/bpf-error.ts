@@ -4,7 +4,8 @@
  */
 import { type ErrorOperands, ToolError } from '../errors.ts';
 import { errnoName } from './errno.ts';
-import { type Explanation, explainErrno, makeError } from './errno-text.ts';
+import { explainErrno } from './errno-text.ts';
+import { type Explanation, makeError } from './explanation.ts';
 import { commandName } from './uapi.ts';
 
 export interface BpfFailure {
