@@ -1,5 +1,5 @@
 /** Makes the bytes of an entry, and refuses where the layouts a map may have would not agree on them. */
-import { AmbiguousError } from '../errors.ts';
+import { AmbiguousError, LayoutError } from '../errors.ts';
 import { formatPrefix, type Prefix } from '../net/prefix.ts';
 import type { LayoutChoice } from './choose-layout.ts';
 import { encodeKey } from './key.ts';
@@ -46,8 +46,9 @@ function agrees(layout: Layout, encoded: EncodedEntry, prefix: Prefix, endpoint:
   let other: EncodedEntry;
   try {
     other = encodeIn(layout, prefix, endpoint);
-  } catch {
-    return false;
+  } catch (error) {
+    if (error instanceof LayoutError) return false;
+    throw error;
   }
   return Buffer.compare(other.key, encoded.key) === 0 && Buffer.compare(other.value, encoded.value) === 0;
 }
