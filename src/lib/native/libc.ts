@@ -48,7 +48,7 @@ export function callLibc(name: string, types: readonly string[], ...args: Argume
   const key = `${name}(${types.join()})`;
   let declared = functions.get(key);
   if (declared === undefined) {
-    declared = self().func(name, 'long', [...types]) as unknown as IntFunction;
+    declared = self().func(name, 'int', [...types]) as unknown as IntFunction;
     functions.set(key, declared);
   }
   const ret = declared(...args);

@@ -53,12 +53,11 @@ export function decodeCheckpoint(bytes: Uint8Array, file: string): StateCheckpoi
       throw shapeError({ field, problem: `is no prefix: ${cause.message}` }, bytes, file, hint);
     }
   };
-  const once = (seen: Set<number | string>, key: number | string, field: string): void => {
+  const once = (seen: Set<number>, key: number, field: string): void => {
     if (seen.has(key)) throw shapeError({ field, problem: `repeats ${key}` }, bytes, file, hint);
     seen.add(key);
   };
-  const numbers = new Set<number | string>();
-  const held = new Set<number | string>();
+  const numbers = new Set<number>();
   return {
     ...state,
     identities: state.identities.map((identity, i) => {
@@ -69,11 +68,10 @@ export function decodeCheckpoint(bytes: Uint8Array, file: string): StateCheckpoi
       };
     }),
     ingress: state.ingress.map((text, i) => prefix(text, `ingress[${i}]`)),
-    placeholders: state.placeholders.map((placeholder, i) => {
-      const canonical = prefix(placeholder.prefix, `placeholders[${i}].prefix`);
-      once(held, canonical, `placeholders[${i}].prefix`);
-      return { ...placeholder, prefix: canonical };
-    }),
+    placeholders: state.placeholders.map((placeholder, i) => ({
+      ...placeholder,
+      prefix: prefix(placeholder.prefix, `placeholders[${i}].prefix`),
+    })),
     pending: state.pending.map((write, i) => ({ ...write, prefix: prefix(write.prefix, `pending[${i}].prefix`) })),
   };
 }
