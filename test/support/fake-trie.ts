@@ -12,7 +12,7 @@
 import { EEXIST, EINVAL, ENOENT, ENOSPC } from '../../src/lib/bpf/errno.ts';
 import { BPF_EXIST, BPF_NOEXIST } from '../../src/lib/bpf/uapi.ts';
 import { dataBit, prefixlenOf } from '../../src/lib/net/lpm-order.ts';
-import { LpmTrie } from '../../src/lib/net/lpm-trie.ts';
+import { LpmTrie } from './lpm-trie.ts';
 
 export type TrieKind = 'since-6.13' | 'before-6.13';
 

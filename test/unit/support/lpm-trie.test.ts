@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { compareLpmKeys, prefixlenOf, sameDataBits, setPrefixlen } from '../../../src/lib/net/lpm-order.ts';
-import { LpmTrie } from '../../../src/lib/net/lpm-trie.ts';
 import { arbitraryKey, hex, ipKey } from '../../support/lpm-keys.ts';
+import { LpmTrie } from '../../support/lpm-trie.ts';
 
 /** The same map as a list that is searched from end to end. */
 class Model {

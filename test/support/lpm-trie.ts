@@ -3,7 +3,7 @@
  * trie with path compression, keys as in lpm-order.ts, listed in post-order. Nodes are numbers into flat arrays, about
  * 40 bytes each beside the value, at most two an entry.
  */
-import { dataBit, prefixlenOf, setPrefixlen } from './lpm-order.ts';
+import { dataBit, prefixlenOf, setPrefixlen } from '../../src/lib/net/lpm-order.ts';
 
 /** The number of no node. */
 const NONE = 0;
