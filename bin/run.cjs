@@ -27,12 +27,7 @@ if (source === undefined) {
 }
 const cachedData = read(path.join(root, 'dist', `index.${process.version}-${process.arch}.cache`));
 const script = new vm.Script(Module.wrap(source), { filename: file, cachedData });
-// oclif requires the bundle by its path to find the commands: it must get this same instance.
-const bundle = new Module(file, module);
-bundle.filename = file;
-bundle.paths = Module._nodeModulePaths(path.dirname(file));
-Module._cache[file] = bundle;
+const bundle = { exports: {} };
 const evaluate = script.runInThisContext();
 evaluate.call(bundle.exports, bundle.exports, Module.createRequire(file), bundle, file, path.dirname(file));
-bundle.loaded = true;
 void bundle.exports.start(root);

@@ -8,6 +8,7 @@ import { createRequire } from 'node:module';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
+import { lazyRequires } from './lazy-requires.mjs';
 
 const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
 const dist = path.join(root, 'dist');
@@ -23,7 +24,12 @@ function entrySource() {
   const getters = names.map(
     (name) => `  get ${JSON.stringify(name)}() { return require('./src/commands/${name}.ts').default; },`,
   );
-  return `export { IpcHelp, start } from './src/lib/cli/main.ts';\nexport const COMMANDS = {\n${getters.join('\n')}\n};\n`;
+  return `import { start as run } from './src/lib/cli/main.ts';
+export const COMMANDS = {
+${getters.join('\n')}
+};
+export const start = (root, argv = process.argv.slice(2)) => run({ root, argv, commands: COMMANDS });
+`;
 }
 
 async function bundle() {
@@ -35,7 +41,10 @@ async function bundle() {
     target: 'node20.19',
     format: 'cjs',
     external: ['koffi', 'typescript', 'ts-node', 'tsx'],
+    plugins: [lazyRequires],
     legalComments: 'none',
+    minifyWhitespace: !dev,
+    minifySyntax: !dev,
     sourcemap: dev ? 'inline' : false,
     logLevel: 'warning',
   });

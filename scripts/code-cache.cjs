@@ -8,10 +8,7 @@ const Module = require('node:module');
 const root = path.dirname(__dirname);
 const file = path.join(root, 'dist', 'index.cjs');
 const script = new vm.Script(Module.wrap(fs.readFileSync(file, 'utf8')), { filename: file });
-const bundle = new Module(file, module);
-bundle.filename = file;
-bundle.paths = Module._nodeModulePaths(path.dirname(file));
-Module._cache[file] = bundle;
+const bundle = { exports: {} };
 const evaluate = script.runInThisContext();
 evaluate.call(bundle.exports, bundle.exports, Module.createRequire(file), bundle, file, path.dirname(file));
 

@@ -17,6 +17,8 @@ export interface ArgvScan {
   /** As typed, without `=value`. */
   readonly unknown: readonly string[];
   readonly positionals: readonly string[];
+  /** Where the first positional stands. */
+  readonly commandAt: number | undefined;
 }
 
 /** Looks at every word once. Never throws: what does not fit is left to the parser. */
@@ -24,6 +26,7 @@ export function scanArgv(argv: readonly string[], flags: Readonly<Record<string,
   const values = new Map<string, (string | boolean)[]>();
   const unknown: string[] = [];
   const positionals: string[] = [];
+  let commandAt: number | undefined;
   const add = (name: string, value: string | boolean): void => {
     values.set(name, [...(values.get(name) ?? []), value]);
   };
@@ -34,6 +37,7 @@ export function scanArgv(argv: readonly string[], flags: Readonly<Record<string,
       break;
     }
     if (!word.startsWith('-') || word === '-') {
+      commandAt ??= i;
       positionals.push(word);
     } else if (word.startsWith('--')) {
       i += scanLong(word, argv[i + 1]);
@@ -41,7 +45,7 @@ export function scanArgv(argv: readonly string[], flags: Readonly<Record<string,
       i += scanShort(word, argv[i + 1]);
     }
   }
-  return { values, unknown, positionals };
+  return { values, unknown, positionals, commandAt };
 
   /** @returns how many words after this one were its value */
   function scanLong(word: string, next: string | undefined): 0 | 1 {

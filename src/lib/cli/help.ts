@@ -1,6 +1,7 @@
 /** Help: the first screen groups commands by what one wants to do; the rest is oclif's. */
 import type { Command } from '@oclif/core/command';
-import { Help } from '@oclif/core/help';
+import type * as HelpModule from '@oclif/core/help';
+import type { Config } from '@oclif/core/interfaces';
 import { runContextOf } from './run-context.ts';
 
 const GROUPS: readonly (readonly [title: string, commands: readonly string[]])[] = [
@@ -12,24 +13,36 @@ const GROUPS: readonly (readonly [title: string, commands: readonly string[]])[]
   ['bytes', ['decode', 'encode', 'batch', 'completion']],
 ];
 
-/** Named in package.json as oclif's help class. */
-export class IpcHelp extends Help {
-  protected override log(...lines: string[]): void {
-    runContextOf(this.config).runtime.stdout.write(Buffer.from(`${lines.join('\n')}\n`));
+/** Prints the help of a command, or the first screen. */
+export async function showHelp(config: Config, command: string | undefined): Promise<void> {
+  const { Help } = require('@oclif/core/help') as typeof HelpModule;
+  const { runtime } = runContextOf(config);
+
+  class IpcHelp extends Help {
+    protected override log(...lines: string[]): void {
+      runtime.stdout.write(Buffer.from(`${lines.join('\n')}\n`));
+    }
+
+    protected override formatCommands(commands: Command.Loadable[]): string {
+      const width = Math.max(...commands.map(({ id }) => id.length)) + 2;
+      const line = ({ id, ...command }: Command.Loadable): string => `${id.padEnd(width)}${command.summary ?? ''}`;
+      return grouped(commands)
+        .map(([title, members]) => this.section(title.toUpperCase(), members.map(line).join('\n')))
+        .join('\n\n');
+    }
   }
 
-  protected override formatCommands(commands: Command.Loadable[]): string {
-    const grouped = new Set(GROUPS.flatMap(([, names]) => names));
-    const others = commands.map((command) => command.id).filter((id) => !grouped.has(id));
-    const width = Math.max(...commands.map((command) => command.id.length)) + 2;
-    const blocks: string[] = [];
-    for (const [title, names] of [...GROUPS, ['other', others] as const]) {
-      const lines = names
-        .map((name) => commands.find((command) => command.id === name))
-        .filter((command) => command !== undefined)
-        .map((command) => `  ${command.id.padEnd(width)}${this.summary(command) ?? ''}`);
-      if (lines.length > 0) blocks.push(this.section(title.toUpperCase(), lines.join('\n').replace(/^ {2}/gm, '')));
-    }
-    return blocks.join('\n\n');
-  }
+  await new IpcHelp(config, config.pjson.oclif.helpOptions).showHelp(command === undefined ? [] : [command]);
+}
+
+/** The groups of the first screen that have members; commands of no group come last. */
+function grouped(commands: readonly Command.Loadable[]): [title: string, members: Command.Loadable[]][] {
+  const titled = new Set(GROUPS.flatMap(([, names]) => names));
+  const others = commands.map(({ id }) => id).filter((id) => !titled.has(id));
+  return [...GROUPS, ['other', others] as const]
+    .map(([title, names]): [string, Command.Loadable[]] => [
+      title,
+      names.flatMap((name) => commands.filter(({ id }) => id === name)),
+    ])
+    .filter(([, members]) => members.length > 0);
 }

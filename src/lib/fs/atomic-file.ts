@@ -2,7 +2,7 @@
  * A file that is either the old one or the complete new one, whatever happens in between: written beside its target,
  * synced, renamed over it, and the directory synced, so that a power cut after `commit()` cannot bring the old one back.
  */
-import { randomBytes } from 'node:crypto';
+import type * as Crypto from 'node:crypto';
 import * as fs from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { errnoOf, fileError } from './file-error.ts';
@@ -98,6 +98,7 @@ export function openAtomicFile(path: string, options: AtomicFileOptions = {}): A
     }
     if (old?.isDirectory()) throw Object.assign(new Error('EISDIR'), { code: 'EISDIR', syscall: 'open' });
     const target = old === undefined ? path : fs.realpathSync(path);
+    const { randomBytes } = require('node:crypto') as typeof Crypto;
     const temporary = join(dirname(target), `.${basename(target)}.${randomBytes(6).toString('hex')}.tmp`);
     const fd = fs.openSync(temporary, 'wx', options.mode ?? 0o600);
     const file = new AtomicFile(fd, target, temporary, options.previous);
