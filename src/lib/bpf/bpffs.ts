@@ -33,8 +33,8 @@ export interface BpffsOptions {
   readonly bpffs?: string | undefined;
   /** The value of TC_BPF_MNT, which overrides Cilium's own choice. */
   readonly tcBpfMnt?: string | undefined;
-  /** The text of /proc/self/mountinfo. */
-  readonly mountinfo: string;
+  /** The text of /proc/self/mountinfo; without it only the usual places are looked at. */
+  readonly mountinfo: string | undefined;
 }
 
 /**
@@ -48,7 +48,10 @@ export function bpffsRoots({ bpffs, tcBpfMnt, mountinfo }: BpffsOptions): string
     if (place === 'bpffs' || place === 'hidden') return [named];
     throw notBpffs(named, place === 'missing' ? 'no such directory' : 'not a bpf filesystem', bpffs === undefined);
   }
-  const roots = bpffsMounts(mountinfo).map(({ path }) => path);
+  const roots =
+    mountinfo === undefined
+      ? USUAL.filter((path) => placeOf(path) === 'bpffs')
+      : bpffsMounts(mountinfo).map(({ path }) => path);
   if (roots.length > 0) return roots;
   throw new NotFoundError('Cannot find a bpf filesystem: none is mounted', {
     code: 'NOT_BPFFS',

@@ -1,0 +1,89 @@
+/**
+ * Whether exactly this key is stored in an LPM trie, asked without a walk. A lookup answers with the longest match and
+ * does not say which; next-key of a key that is gone answers something else. Each says enough in some cases.
+ */
+import { compareLpmKeys, prefixlenOf, setPrefixlen } from '../net/lpm-order.ts';
+import type { BpfMap } from './map.ts';
+
+export type Presence = 'present' | 'absent' | 'undecided';
+
+/** Readings that a changing map may spoil before the answer is `undecided`. */
+const MAX_READINGS = 8;
+
+export class KeyProbe {
+  readonly #map: BpfMap;
+  readonly #dataBytes: number;
+  readonly #wider: Uint8Array;
+  readonly #first: Uint8Array;
+  readonly #firstAgain: Uint8Array;
+  readonly #next: Uint8Array;
+  readonly #values: readonly [Uint8Array, Uint8Array, Uint8Array];
+
+  constructor(map: BpfMap) {
+    const { keyBytes, valueBytes } = map.info;
+    this.#map = map;
+    this.#dataBytes = keyBytes - 4;
+    this.#wider = new Uint8Array(keyBytes);
+    this.#first = new Uint8Array(keyBytes);
+    this.#firstAgain = new Uint8Array(keyBytes);
+    this.#next = new Uint8Array(keyBytes);
+    this.#values = [new Uint8Array(valueBytes), new Uint8Array(valueBytes), new Uint8Array(valueBytes)];
+  }
+
+  /**
+   * By the longest match at the key's length n and at n − 1: where they differ, something of length n is there.
+   * @returns `undecided` where both have the same value: nothing is stored at n, or a neighbour has an equal value.
+   */
+  byLookup(key: Uint8Array): Presence {
+    const length = prefixlenOf(key);
+    if (length > this.#dataBytes * 8) return 'absent';
+    const [value, widerValue, valueAgain] = this.#values;
+    this.#wider.set(key.subarray(0, this.#wider.length));
+    setPrefixlen(this.#wider, 0, Math.max(length - 1, 0));
+    for (let reading = 0; reading < MAX_READINGS; reading++) {
+      if (!this.#map.lookup(key, value)) return 'absent';
+      const differs = length === 0 || !this.#map.lookup(this.#wider, widerValue) || !sameBytes(value, widerValue);
+      if (!differs) return 'undecided';
+      // A wider entry that changed between the two lookups looks like a narrower one: the first must still hold.
+      if (this.#map.lookup(key, valueAgain) && sameBytes(value, valueAgain)) return 'present';
+    }
+    return 'undecided';
+  }
+
+  /**
+   * By next-key, which answers the first key, that never follows any, only for a key that is not there.
+   * @param restarts whether next-key of any absent key is the first key (Linux 6.13); before, it may follow a neighbour.
+   */
+  byNextKey(key: Uint8Array, restarts: boolean): Presence {
+    if (prefixlenOf(key) > this.#dataBytes * 8) return 'absent';
+    for (let reading = 0; reading < MAX_READINGS; reading++) {
+      if (!this.#map.nextKey(undefined, this.#first)) return 'absent';
+      const follows = this.#map.nextKey(key, this.#next);
+      if (!this.#map.nextKey(undefined, this.#firstAgain)) return 'absent';
+      if (follows && (this.#same(this.#next, this.#first) || this.#same(this.#next, this.#firstAgain))) return 'absent';
+      if (!follows || this.#compare(this.#next, key) > 0) return restarts ? 'present' : 'undecided';
+      // An earlier key that is not the first: since 6.13 only a first key that came and went within these calls.
+      if (!restarts) return 'absent';
+    }
+    return 'undecided';
+  }
+
+  /** Whether a listing that started over would show: the first key of the map is not listed after `key`. */
+  startsBy(key: Uint8Array): boolean {
+    return this.#map.nextKey(undefined, this.#first) && this.#compare(this.#first, key) <= 0;
+  }
+
+  #same(a: Uint8Array, b: Uint8Array): boolean {
+    return this.#compare(a, b) === 0;
+  }
+
+  #compare(a: Uint8Array, b: Uint8Array): number {
+    return compareLpmKeys(a, 0, b, 0, this.#dataBytes);
+  }
+}
+
+/** Whether two values of one length are equal. */
+export function sameBytes(a: Uint8Array, b: Uint8Array): boolean {
+  for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false;
+  return true;
+}
