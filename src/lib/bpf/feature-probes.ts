@@ -1,10 +1,13 @@
 /** The probes: each makes a private map, tries the thing itself, and takes everything away again. */
 import { ToolError } from '../errors.ts';
+import { BpfAttr } from '../native/attr.ts';
 import type { Kernel } from '../native/kernel.ts';
+import { bpfCall } from './call.ts';
 import { createMap, type MapSpec } from './create-map.ts';
+import { ENOENT } from './errno.ts';
 import type { BpfMap } from './map.ts';
 import { exchangePins, pinMap, unpin } from './pin.ts';
-import { BPF_F_NO_PREALLOC, BPF_F_RDONLY_PROG, BPF_MAP_TYPE_LPM_TRIE } from './uapi.ts';
+import { BPF_F_NO_PREALLOC, BPF_F_RDONLY_PROG, BPF_MAP_LOOKUP_BATCH, BPF_MAP_TYPE_LPM_TRIE } from './uapi.ts';
 
 export type Outcome = 'available' | 'absent' | 'unknown';
 
@@ -25,7 +28,7 @@ export type FeatureName = 'mapCreate' | 'lpmBatchLookup' | 'lpmNextKey' | 'rdonl
 interface FeatureRow {
   readonly title: string;
   readonly minKernel: string;
-  readonly probe: (options: FeaturesOptions) => Finding | Promise<Finding>;
+  readonly probe: (options: FeaturesOptions) => Finding;
 }
 
 /** Keys of a prefixlen and four bytes: the smallest trie that shows how the kernel walks. */
@@ -46,20 +49,31 @@ export const FEATURES: Readonly<Record<FeatureName, FeatureRow>> = {
   pinExchange: { title: 'exchange of two pins', minKernel: '5.16', probe: probeExchange },
 };
 
+export const FEATURE_NAMES: readonly FeatureName[] = [
+  'mapCreate',
+  'lpmBatchLookup',
+  'lpmNextKey',
+  'rdonlyProg',
+  'pinExchange',
+];
+
 function probeCreate(options: FeaturesOptions): Finding {
   return withTrie(options, () => ({ outcome: 'available', reason: 'a private map was made' }));
 }
 
-async function probeBatchLookup(options: FeaturesOptions): Promise<Finding> {
-  const map = makeTrie(options);
-  if (!('fd' in map)) return map;
-  using trie = map;
-  try {
-    await trie.lookupBatch(undefined, new Uint8Array(8), new Uint8Array(16), new Uint8Array(8), 2);
+function probeBatchLookup(options: FeaturesOptions): Finding {
+  return withTrie(options, (trie) => {
+    const attr = new BpfAttr()
+      .ptr(8, new Uint8Array(TRIE.keyBytes))
+      .ptr(16, new Uint8Array(TRIE.keyBytes))
+      .ptr(24, new Uint8Array(TRIE.valueBytes))
+      .u32(32, 1)
+      .u32(36, trie.fd);
+    const ret = bpfCall(trie.kernel, BPF_MAP_LOOKUP_BATCH, attr);
+    // The trie is empty: a kernel that can do it finds the end.
+    if (ret < 0 && ret !== -ENOENT) throw trie.error(BPF_MAP_LOOKUP_BATCH, -ret, 'read');
     return { outcome: 'available', reason: 'a batch lookup on a private trie answered' };
-  } catch (error) {
-    return refusal(error, 'a batch lookup on a private trie');
-  }
+  });
 }
 
 /**
@@ -111,21 +125,13 @@ function probeExchange(options: FeaturesOptions): Finding {
 }
 
 function withTrie(options: FeaturesOptions, probe: (trie: BpfMap) => Finding): Finding {
-  const map = makeTrie(options);
-  if (!('fd' in map)) return map;
-  using trie = map;
+  let making = true;
   try {
+    using trie = createMap(options.kernel, TRIE);
+    making = false;
     return probe(trie);
   } catch (error) {
-    return refusal(error, 'the kernel');
-  }
-}
-
-function makeTrie({ kernel }: FeaturesOptions): BpfMap | Finding {
-  try {
-    return createMap(kernel, TRIE);
-  } catch (error) {
-    return refusal(error, 'making a private map');
+    return refusal(error, making ? 'making a private map' : 'trying it on a private map');
   }
 }
 
