@@ -6,6 +6,7 @@ import * as fs from 'node:fs';
 import { MalformedError } from '../errors.ts';
 import { errnoOf, fileError } from '../fs/file-error.ts';
 import type { IdentityRecord } from './caching-allocator.ts';
+import { PlainRecordReader } from './checkpoint-plain.ts';
 import { type FieldPath, type RecordOptions, readRecord } from './checkpoint-record.ts';
 import { CLOSE_LIST, COMMA, JsonCursor, JsonFault, OPEN_LIST } from './json-cursor.ts';
 
@@ -43,8 +44,9 @@ export function readCheckpointBytes(path: string): Buffer | undefined {
  */
 export function parseCheckpoint(bytes: Buffer, file: string, options: RecordOptions = {}): IdentityRecord[] {
   const records: IdentityRecord[] = [];
+  const plain = new PlainRecordReader(bytes);
   forEachRecord(bytes, file, (cursor, path) => {
-    records.push(readRecord(cursor, path, options));
+    records.push(plain.read(cursor) ?? readRecord(cursor, path, options));
   });
   return records;
 }

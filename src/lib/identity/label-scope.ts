@@ -2,7 +2,6 @@
 import { SOURCE_CIDR, SOURCE_CIDR_GROUP, SOURCE_FQDN, SOURCE_RESERVED } from './label.ts';
 import type { Labels } from './labels.ts';
 import { SCOPE_GLOBAL, SCOPE_LOCAL, SCOPE_REMOTE_NODE } from './numeric-identity.ts';
-import { isReservedSet } from './reserved-identities.ts';
 
 const LOCAL_SOURCES = new Set([SOURCE_CIDR, SOURCE_FQDN, SOURCE_CIDR_GROUP, SOURCE_RESERVED]);
 
@@ -11,9 +10,15 @@ const LOCAL_SOURCES = new Set([SOURCE_CIDR, SOURCE_FQDN, SOURCE_CIDR_GROUP, SOUR
  * are recognised by map key. An empty set is global.
  */
 export function scopeForLabels(labels: Labels): number {
-  if (labels.has('remote-node')) return SCOPE_REMOTE_NODE;
-  if (labels.has('ingress') && isReservedSet(labels)) return SCOPE_LOCAL;
   const entries = labels.entries();
-  if (entries.length === 0) return SCOPE_GLOBAL;
-  return entries.every(({ label }) => LOCAL_SOURCES.has(label.source)) ? SCOPE_LOCAL : SCOPE_GLOBAL;
+  let ingress = false;
+  let reserved = false;
+  let local = entries.length > 0;
+  for (const { mapKey, label } of entries) {
+    if (mapKey === 'remote-node') return SCOPE_REMOTE_NODE;
+    if (mapKey === 'ingress') ingress = true;
+    if (label.source === SOURCE_RESERVED) reserved = true;
+    if (!LOCAL_SOURCES.has(label.source)) local = false;
+  }
+  return local || (ingress && reserved) ? SCOPE_LOCAL : SCOPE_GLOBAL;
 }

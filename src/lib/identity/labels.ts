@@ -52,6 +52,14 @@ export class Labels implements Iterable<Label> {
     return Labels.parse(text.split(';'));
   }
 
+  /**
+   * A compact set from a sorted list that is known to give back every label as it was: keys and values without `;`,
+   * keys without `=`, sources without `:` that are not empty.
+   */
+  static fromReversibleList(sortedList: string): Labels {
+    return new Labels(undefined, sortedList);
+  }
+
   get size(): number {
     return this.entries().length;
   }
