@@ -8,7 +8,7 @@ import type { EvidenceCounts } from './layout-evidence.ts';
 import { keyLayoutFromBtf, type StructMember, valueLayoutFromBtf } from './layout-from-btf.ts';
 
 export interface MapShape {
-  /** The map as the user knows it: a pin, `id:N` or a name; for messages. */
+  /** How messages name it, as BpfMap.label does: `map /sys/fs/bpf/x`. */
   readonly map: string;
   readonly keyBytes: number;
   readonly valueBytes: number;
@@ -37,7 +37,7 @@ export function chooseLayout(shape: MapShape): LayoutChoice | undefined {
   const rows = LAYOUTS.filter((layout) => layout.value.bytes === shape.valueBytes);
   if (shape.keyBytes !== KEY_BYTES || rows.length === 0) {
     throw new LayoutError(
-      `Cannot read map ${shape.map} as an ipcache: keys have ${shape.keyBytes} and values ${shape.valueBytes} bytes`,
+      `Cannot read ${shape.map} as an ipcache: keys have ${shape.keyBytes} and values ${shape.valueBytes} bytes`,
       {
         hint: `an ipcache has keys of ${KEY_BYTES} bytes and values of ${SIZES.join(', ')} bytes`,
         operands: { map: shape.map, keyBytes: shape.keyBytes, valueBytes: shape.valueBytes },
@@ -95,7 +95,7 @@ function seenBytes(counts: EvidenceCounts): string[] {
 
 function contradiction(map: string, counts: EvidenceCounts): AmbiguousError {
   return new AmbiguousError(
-    `Cannot tell the layout of map ${map}: no version sets all of ${seenBytes(counts).join(', ')} ` +
+    `Cannot tell the layout of ${map}: no version sets all of ${seenBytes(counts).join(', ')} ` +
       `of ${counts.entries} entries`,
     {
       code: 'LAYOUT_AMBIGUOUS',
@@ -109,7 +109,7 @@ function requested(shape: MapShape, layout: Layout): LayoutChoice {
   if (layout.value.bytes === shape.valueBytes) return { layout, by: 'request', candidates: [layout] };
   const fitting = LAYOUTS.filter((row) => row.value.bytes === shape.valueBytes).map((row) => row.name);
   throw new LayoutError(
-    `Cannot read map ${shape.map} in layout ${layout.name}: its values have ${shape.valueBytes} bytes, ` +
+    `Cannot read ${shape.map} in layout ${layout.name}: its values have ${shape.valueBytes} bytes, ` +
       `not ${layout.value.bytes}`,
     { hint: `use --layout ${fitting.join(' or ')}`, operands: { map: shape.map, layout: layout.name } },
   );

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { LayoutError } from '../../../src/lib/errors.ts';
 import { chooseLayout, type MapShape } from '../../../src/lib/ipcache/choose-layout.ts';
 
-const choose = (shape: Partial<MapShape>) => chooseLayout({ map: 'id:7', keyBytes: 24, valueBytes: 24, ...shape });
+const choose = (shape: Partial<MapShape>) => chooseLayout({ map: 'map id 7', keyBytes: 24, valueBytes: 24, ...shape });
 
 const member = (name: string, offset: number, bytes: number, bit = 0) => ({ name, bitOffset: offset * 8 + bit, bytes });
 const KEY = [member('lpm_key', 0, 4), member('cluster_id', 4, 2), member('pad1', 6, 1), member('family', 7, 1)];
@@ -38,7 +38,7 @@ describe('chooseLayout()', () => {
     [20, 24],
     [24, 0],
   ])('refuses a map with keys of %i and values of %i bytes', (keyBytes, valueBytes) => {
-    const message = `Cannot read map id:7 as an ipcache: keys have ${keyBytes} and values ${valueBytes} bytes`;
+    const message = `Cannot read map id 7 as an ipcache: keys have ${keyBytes} and values ${valueBytes} bytes`;
     expect(() => choose({ keyBytes, valueBytes, layout: 'v2' })).toThrow(message);
   });
 });

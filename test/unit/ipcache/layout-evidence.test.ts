@@ -15,7 +15,7 @@ function choose(...entries: readonly { readonly key?: string; readonly tail?: st
   const values = Buffer.concat(entries.map(({ tail = '00000000' }) => hexTo(12, `e8030000 0a000001 ${tail}`)));
   const evidence = new LayoutEvidence();
   evidence.observe(keys, values, entries.length);
-  const { layout, by, candidates } = layoutFromEvidence('id:7', evidence.counts);
+  const { layout, by, candidates } = layoutFromEvidence('map id 7', evidence.counts);
   return { layout: layout.name, by, candidates: candidates.map((row) => row.name) };
 }
 
@@ -53,7 +53,7 @@ describe('layoutFromEvidence()', () => {
     ['byte 11 and a cluster ID at 6', [CLUSTER_AT_6, { tail: '00000001' }]],
   ] as const)('refuses %s', (_what, entries) => {
     expect(() => choose(...entries)).toThrow(AmbiguousError);
-    expect(() => choose(...entries)).toThrow(/^Cannot tell the layout of map id:7: .* of \d entries$/);
+    expect(() => choose(...entries)).toThrow(/^Cannot tell the layout of map id 7: .* of \d entries$/);
   });
 
   test('a refusal says where how many bytes were seen', () => {
