@@ -6,6 +6,7 @@ const SOL_SOCKET = 1;
 const SO_PEERCRED = 17;
 /** struct ucred: pid, uid, gid. */
 const UCRED_BYTES = 12;
+const NO_UID = 0xffff_ffff;
 
 export interface PeerCredentials {
   /** 0 where the peer lives in a pid namespace that is not visible from here. */
@@ -27,10 +28,11 @@ export function peerCredentials(fd: number): PeerCredentials {
     new Uint8Array(ucred.buffer),
     new Uint8Array(length.buffer),
   );
-  if (ret < 0) {
-    throw new FailedError(`Cannot tell who is at the other end of socket ${fd}: errno ${-ret}`, {
-      operands: { syscall: 'getsockopt' },
-    });
-  }
-  return { pid: ucred.getInt32(0, true), uid: ucred.getUint32(4, true), gid: ucred.getUint32(8, true) };
+  const peer = { pid: ucred.getInt32(0, true), uid: ucred.getUint32(4, true), gid: ucred.getUint32(8, true) };
+  // The kernel answers for every socket; one without a peer of its own has nobody's uid.
+  if (ret >= 0 && peer.uid !== NO_UID) return peer;
+  const state = ret < 0 ? `errno ${-ret}` : 'not a connected unix socket';
+  throw new FailedError(`Cannot tell who is at the other end of socket ${fd}: ${state}`, {
+    operands: { syscall: 'getsockopt' },
+  });
 }
