@@ -11,19 +11,19 @@ import { decodeValue, hasTunnel, type RemoteEndpointInfo, tunnelText } from './r
 
 export interface EntryFilter {
   /** Entries whose prefix lies in one of these (or is it). */
-  readonly within?: readonly Prefix[];
+  readonly within?: readonly Prefix[] | undefined;
   /** Entries whose prefix covers one of these, catch-alls included. */
-  readonly contains?: readonly Prefix[];
-  readonly identity?: readonly number[];
-  readonly scope?: readonly IdentityScope[];
-  readonly family?: readonly Family[];
-  readonly cluster?: readonly number[];
+  readonly contains?: readonly Prefix[] | undefined;
+  readonly identity?: readonly number[] | undefined;
+  readonly scope?: readonly IdentityScope[] | undefined;
+  readonly family?: readonly Family[] | undefined;
+  readonly cluster?: readonly number[] | undefined;
   /** Tunnel endpoints as text; `none` for entries without one. */
-  readonly tunnel?: readonly string[];
+  readonly tunnel?: readonly string[] | undefined;
   /** Bits, each of which may come from several names; an entry needs any of them. */
-  readonly flag?: readonly number[];
+  readonly flag?: readonly number[] | undefined;
   /** Decides on the labels of a number. */
-  readonly label?: (identity: number) => boolean;
+  readonly label?: ((identity: number) => boolean) | undefined;
 }
 
 /** The offsets are where key and value of the entry begin. */

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { numericIdentity } from '../../../src/lib/identity/numeric-identity.ts';
 import { type EntryFilter, entryPredicate } from '../../../src/lib/ipcache/entry-filter.ts';
 import { encodeKey } from '../../../src/lib/ipcache/key.ts';
 import { layoutNamed } from '../../../src/lib/ipcache/layout.ts';
@@ -16,7 +17,10 @@ function key(text: string): Uint8Array {
 
 function value(identity: number, tunnel?: string, flags = 0): Uint8Array {
   const address = tunnel === undefined ? undefined : parseAddress(tunnel);
-  return encodeValue(layout, newRemoteEndpointInfo(layout, { identity, flags, ...(address && { tunnel: address }) }));
+  return encodeValue(
+    layout,
+    newRemoteEndpointInfo(layout, { identity: numericIdentity(identity), flags, ...(address && { tunnel: address }) }),
+  );
 }
 
 const zeros = (count: number): string => '00'.repeat(count);
