@@ -28,7 +28,7 @@ function entrySource() {
 export const COMMANDS = {
 ${getters.join('\n')}
 };
-export const start = (root, argv = process.argv.slice(2)) => run({ root, argv, commands: COMMANDS });
+export const start = (root, argv = process.argv.slice(2)) => run(root, COMMANDS, argv);
 `;
 }
 

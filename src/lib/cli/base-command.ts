@@ -23,6 +23,8 @@ type ArgOutput = OutputArgs<ArgInput>;
 export abstract class BaseCommand extends Command {
   /** True for a command that is stopped by a signal and has then done its work: it exits 0. */
   static readonly endsOnSignal: boolean = false;
+  /** Signals that the command listens to by itself, such as SIGHUP to read its configuration again. */
+  static readonly ownSignals: readonly NodeJS.Signals[] = [];
 
   /** Where the value of each flag came from; filled by `parse()`. */
   protected valueSources: ReadonlyMap<string, ValueSource> = new Map();
@@ -39,7 +41,8 @@ export abstract class BaseCommand extends Command {
 
   /** Standard output, or the file of --file. */
   protected get out(): ByteWriter {
-    this.#out ??= this.shared.file === undefined ? this.runtime.stdout : new FileWriter(this.shared.file);
+    const { file } = this.shared;
+    this.#out ??= file === undefined || file === '-' ? this.runtime.stdout : new FileWriter(file);
     return this.#out;
   }
 
@@ -66,8 +69,7 @@ export abstract class BaseCommand extends Command {
 
   /** Whether text output may use colours. */
   protected get coloured(): boolean {
-    const toTerminal = this.shared.file === undefined && this.runtime.stdoutIsTerminal;
-    return toTerminal && !this.foreign('NO_COLOR');
+    return this.out === this.runtime.stdout && this.runtime.stdoutIsTerminal && !this.foreign('NO_COLOR');
   }
 
   /** A variable of another program; those four are read and no others. @returns undefined when unset or empty */
@@ -99,7 +101,8 @@ export abstract class BaseCommand extends Command {
   #use(values: SharedValues, definitions: FlagInput): void {
     this.#shared = { ...values, output: outputOf(values, definitions.output, this.valueSources.get('output')) };
     applyLogValues(this.logger, this.#shared);
-    this.#interruption = new Interruption(this.runtime, () => this.#out?.abort());
+    const { ownSignals } = this.ctor as typeof BaseCommand;
+    this.#interruption = new Interruption(this.runtime, () => this.#out?.abort(), ownSignals);
   }
 
   #facts(definitions: FlagInput): CommandFacts {
@@ -114,14 +117,16 @@ export abstract class BaseCommand extends Command {
     return result;
   }
 
+  /** After a signal an error is what the signal caused, unless the command promised to end well. */
   protected override async catch(error: Error): Promise<never> {
+    if ((this.ctor as typeof BaseCommand).endsOnSignal) throw error;
     throw this.#interruption?.reason ?? error;
   }
 
   protected override async finally(error: Error | undefined): Promise<void> {
     this.#interruption?.stopWatching();
     if (error !== undefined || this.#interruption?.reason !== undefined) this.#out?.abort();
-    else if (this.#shared?.file !== undefined) await this.out.end();
+    else if (this.#shared !== undefined) await this.out.end();
   }
 
   /** oclif prints results by itself under its own --json; ours are printed by the sink. */

@@ -3,56 +3,42 @@ import { Config } from '@oclif/core/config';
 import type { PJSON } from '@oclif/core/interfaces';
 import pjson from '../../../package.json' with { type: 'json' };
 import { EXIT } from '../errors.ts';
-import { StdoutClosed } from '../output/byte-writer.ts';
-import { failuresOf } from './failure.ts';
 import { commandLine, firstLook } from './first-look.ts';
 import { showHelp } from './help.ts';
-import { Log } from './log.ts';
-import { type CommandRegistry, programPlugin } from './program-plugin.ts';
-import { bindRunContext, type RunContext } from './run-context.ts';
+import { watchProcess } from './last-resort.ts';
+import { manifestReader } from './manifest.ts';
+import { type CommandRegistry, type Program, programPlugin } from './program-plugin.ts';
+import { reportFailure } from './report-failure.ts';
+import { bindRunContext, createRunContext, type RunContext } from './run-context.ts';
 import { processRuntime, type Runtime } from './runtime.ts';
-import { Interrupted } from './signals.ts';
 import { unknownCommand } from './usage-error.ts';
 
-export interface Start {
-  /** The folder that holds package.json. */
-  readonly root: string;
-  readonly commands: CommandRegistry;
+/** The words of the command line and everything that is found beside the program. */
+export interface Start extends Omit<Program, 'pjson'> {
   readonly argv: readonly string[];
 }
 
 /** Runs the program of the real process; its exit status is set when everything is written. */
-export async function start(options: Start): Promise<void> {
+export async function start(root: string, commands: CommandRegistry, argv: readonly string[]): Promise<void> {
   // oclif would look for a colour theme in the user's home at every start.
   process.env.IPC_DISABLE_THEME ??= '1';
-  process.exitCode = await runProgram(options, processRuntime());
+  const context = createRunContext(processRuntime());
+  watchProcess(context);
+  process.exitCode = await runProgram({ root, commands, describe: manifestReader(root), argv }, context);
 }
 
-/** @returns the exit status */
-export async function runProgram({ root, commands, argv }: Start, runtime: Runtime): Promise<number> {
-  const context: RunContext = { runtime, log: new Log(runtime) };
-  return reportingFailures(context, async () => {
-    firstLook(argv, runtime.env, context.log);
-    const program = { root, pjson: pjson as unknown as PJSON, commands };
-    const plugin = programPlugin(program);
-    const config = new Config({ root, plugins: new Map([[plugin.name, plugin]]) });
+/** Runs one command line; the only place that catches what a command throws. @returns the exit status */
+export async function runProgram({ argv, ...program }: Start, context: RunContext): Promise<number> {
+  try {
+    firstLook(argv, context.runtime.env, context.log);
+    const plugin = programPlugin({ ...program, pjson: pjson as unknown as PJSON });
+    const config = new Config({ root: program.root, plugins: new Map([[plugin.name, plugin]]) });
     await config.load();
     bindRunContext(config, context);
-    await dispatch(config, commandLine(argv), runtime);
-  });
-}
-
-/** Runs something that may fail and reports the failure; the one place that does. @returns the exit status */
-export async function reportingFailures({ log }: RunContext, run: () => Promise<void>): Promise<number> {
-  try {
-    await run();
+    await dispatch(config, commandLine(argv), context.runtime);
     return EXIT.ok;
   } catch (error) {
-    if (error instanceof StdoutClosed) return EXIT.ok;
-    if (error instanceof Interrupted) return error.exitCode;
-    const failures = failuresOf(error);
-    log.failed(failures);
-    return failures.at(-1)?.exitCode ?? EXIT.bug;
+    return reportFailure(error, context);
   }
 }
 

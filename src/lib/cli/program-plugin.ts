@@ -2,10 +2,8 @@
  * The program as oclif's one plugin. oclif would look for the commands on disk; ours are in the bundle already, and what
  * help and completion say about them is in the manifest beside it, which is read only when somebody asks.
  */
-import { readFileSync } from 'node:fs';
-import path from 'node:path';
 import type { Command } from '@oclif/core/command';
-import type { Manifest, PJSON, Plugin } from '@oclif/core/interfaces';
+import type { PJSON, Plugin } from '@oclif/core/interfaces';
 
 /** Command classes by name; reading a property loads the command. */
 export type CommandRegistry = Readonly<Record<string, Command.Class>>;
@@ -15,15 +13,12 @@ export interface Program {
   readonly root: string;
   readonly pjson: PJSON;
   readonly commands: CommandRegistry;
+  /** What the manifest says of a command, for help and for names in the config file. */
+  describe(id: string): Partial<Command.Cached>;
 }
 
 /** @returns what `new Config({ plugins })` takes */
-export function programPlugin({ root, pjson, commands }: Program): Plugin {
-  let manifest: Manifest | undefined;
-  const cached = (id: string): Partial<Command.Cached> => {
-    manifest ??= JSON.parse(readFileSync(path.join(root, 'oclif.manifest.json'), 'utf8')) as Manifest;
-    return manifest.commands[id] ?? {};
-  };
+export function programPlugin({ root, pjson, commands, describe }: Program): Plugin {
   const load = async (id: string): Promise<Command.Class> => {
     const command = commands[id];
     if (command === undefined) throw new Error(`no command ${id}`);
@@ -35,7 +30,7 @@ export function programPlugin({ root, pjson, commands }: Program): Plugin {
     _base: '',
     alias: pjson.name,
     commandIDs: ids,
-    commands: ids.map((id) => loadable(id, cached, load)),
+    commands: ids.map((id) => loadable(id, describe, load)),
     commandsDir: undefined,
     findCommand: load,
     hasManifest: true,
@@ -58,7 +53,7 @@ export function programPlugin({ root, pjson, commands }: Program): Plugin {
 /** What oclif knows of a command before it is loaded; what is in the manifest is read when it is looked at. */
 function loadable(
   id: string,
-  cached: (id: string) => Partial<Command.Cached>,
+  describe: Program['describe'],
   load: (id: string) => Promise<Command.Class>,
 ): Command.Loadable {
   return {
@@ -69,25 +64,25 @@ function loadable(
     permutations: [id],
     load: () => load(id),
     get args() {
-      return cached(id).args ?? {};
+      return describe(id).args ?? {};
     },
     get flags() {
-      return cached(id).flags ?? {};
+      return describe(id).flags ?? {};
     },
     get summary() {
-      return cached(id).summary;
+      return describe(id).summary;
     },
     get description() {
-      return cached(id).description;
+      return describe(id).description;
     },
     get examples() {
-      return cached(id).examples;
+      return describe(id).examples;
     },
     get usage() {
-      return cached(id).usage;
+      return describe(id).usage;
     },
     get strict() {
-      return cached(id).strict;
+      return describe(id).strict;
     },
   };
 }

@@ -1,11 +1,15 @@
 import type { Config } from '@oclif/core/interfaces';
 import { Log } from './log.ts';
-import { processRuntime, type Runtime } from './runtime.ts';
+import type { Runtime } from './runtime.ts';
 
 /** What belongs to one run of the program and is reached from every command of it. */
 export interface RunContext {
   readonly runtime: Runtime;
   readonly log: Log;
+}
+
+export function createRunContext(runtime: Runtime): RunContext {
+  return { runtime, log: new Log(runtime) };
 }
 
 const contexts = new WeakMap<object, RunContext>();
@@ -15,12 +19,9 @@ export function bindRunContext(config: Config, context: RunContext): void {
   contexts.set(config, context);
 }
 
-/** The context of the run; that of the real process where none was bound. */
+/** The context that was bound to the config. */
 export function runContextOf(config: Config): RunContext {
-  const bound = contexts.get(config);
-  if (bound !== undefined) return bound;
-  const runtime = processRuntime();
-  const context = { runtime, log: new Log(runtime) };
-  contexts.set(config, context);
+  const context = contexts.get(config);
+  if (context === undefined) throw new Error('no run context is bound to this config');
   return context;
 }

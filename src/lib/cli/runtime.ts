@@ -1,4 +1,5 @@
 /** What a command knows of the process it runs in, as one value, so that tests run commands without a process. */
+import type * as Tty from 'node:tty';
 import { type ByteWriter, FdWriter } from '../output/byte-writer.ts';
 import { writeDiagnostics } from './diagnostics.ts';
 
@@ -24,22 +25,22 @@ export interface Runtime {
 
 export const SYSTEM_CONFIG = '/etc/ipc/config.yaml';
 
-/** The runtime of the real process. Streams are looked at only when asked, as opening them costs milliseconds. */
+/** The runtime of the real process. Streams are opened only when something asks for them, as that costs milliseconds. */
 export function processRuntime(): Runtime {
   return {
     env: process.env,
-    stdout: new FdWriter(1),
+    stdout: new FdWriter(1, makeStdoutBlocking),
     get stdin() {
       return process.stdin;
     },
     get stdoutIsTerminal() {
-      return process.stdout.isTTY === true;
+      return isTerminal(1);
     },
     get stderrIsTerminal() {
-      return process.stderr.isTTY === true;
+      return isTerminal(2);
     },
     get columns() {
-      return process.stdout.columns || process.stderr.columns || 80;
+      return process.stdout.columns || 80;
     },
     systemConfig: SYSTEM_CONFIG,
     writeError: (text) => writeDiagnostics(2, text),
@@ -52,4 +53,17 @@ export function processRuntime(): Runtime {
     },
     exit: (code) => process.exit(code),
   };
+}
+
+function isTerminal(fd: number): boolean {
+  return (require('node:tty') as typeof Tty).isatty(fd);
+}
+
+/**
+ * oclif opens process.stdout, and Node makes a pipe non-blocking then. A synchronous writer to a full non-blocking pipe
+ * can only try again and again; a blocking one is woken by the kernel.
+ */
+function makeStdoutBlocking(): void {
+  const { _handle: handle } = process.stdout as unknown as { _handle?: { setBlocking?(on: boolean): void } };
+  handle?.setBlocking?.(true);
 }

@@ -23,7 +23,10 @@ export class Interruption {
   readonly #runtime: Pick<Runtime, 'exit'>;
   #wanted = false;
 
-  /** @param beforeExit drops half-written output when the process ends without unwinding */
+  /**
+   * @param beforeExit drops half-written output when the process ends without unwinding
+   * @param except signals that are not watched
+   */
   constructor(
     runtime: Pick<Runtime, 'onSignal' | 'exit'>,
     beforeExit: () => void,

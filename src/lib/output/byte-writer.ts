@@ -25,13 +25,18 @@ const LONGEST_WAIT_MS = 20;
 /** Writes to an open descriptor such as standard output, also when a peer made it non-blocking. */
 export class FdWriter implements ByteWriter {
   readonly #fd: number;
+  #prepare: (() => void) | undefined;
   #sleeper: Int32Array | undefined;
 
-  constructor(fd: number) {
+  /** @param prepare called once, before the first write */
+  constructor(fd: number, prepare?: () => void) {
     this.#fd = fd;
+    this.#prepare = prepare;
   }
 
   write(bytes: Uint8Array): void {
+    this.#prepare?.();
+    this.#prepare = undefined;
     let waitMs = FIRST_WAIT_MS;
     for (let at = 0; at < bytes.length; ) {
       try {

@@ -1,0 +1,12 @@
+import { reportFailure } from './report-failure.ts';
+import type { RunContext } from './run-context.ts';
+
+/**
+ * Failures that no `await` sees, such as one thrown in a callback, end the process with the same message and status as any
+ * other; Node's own warnings take the form of ours, so that standard error stays NDJSON under --json.
+ */
+export function watchProcess(context: RunContext): void {
+  process.on('uncaughtException', (error) => context.runtime.exit(reportFailure(error, context)));
+  process.removeAllListeners('warning');
+  process.on('warning', (warning) => context.log.warn(`${warning.name}: ${warning.message}`));
+}
