@@ -90,7 +90,11 @@ export function listBackups(directory: string): string[] {
   return names(backups).map((name) => join(backups, name));
 }
 
+/** Also removes what a killed writer left: we hold the lock, and our own file has its name already. */
 function pruneBackups(backups: string, limits: BackupLimits): void {
+  for (const name of fs.readdirSync(backups)) {
+    if (/^\.\d{4}-.*\.tmp$/.test(name)) fs.rmSync(join(backups, name), { force: true });
+  }
   let bytes = 0;
   names(backups).forEach((name, index) => {
     const path = join(backups, name);
