@@ -22,6 +22,15 @@ export const flagBitsFlag = Flags.custom<number>({ parse: async (text) => parseF
 /** A tunnel endpoint, or `none`. */
 export const tunnelFlag = Flags.custom<string>({ parse: async (text) => readTunnel(text), helpValue: 'ADDR' });
 
+/** The tunnel endpoint of an entry that is written: 4 or 16 bytes, never all zero. */
+export const tunnelEndpointFlag = Flags.custom<Uint8Array>({
+  parse: async (text) => readTunnelEndpoint(text),
+  helpValue: 'ADDR',
+});
+
+/** An encrypt key, 0 for none. */
+export const encryptKeyFlag = Flags.custom<number>({ parse: async (text) => readEncryptKey(text), helpValue: 'KEY' });
+
 /** A whole number that is not negative. */
 export const countFlag = Flags.custom<number>({ parse: async (text) => readCount(text), helpValue: 'N' });
 
@@ -49,6 +58,25 @@ function readTunnel(text: string): string {
   throw new UsageError(`Cannot read tunnel endpoint ${JSON.stringify(text)}: not an address`, {
     code: 'BAD_ADDRESS',
     hint: 'none finds the entries without one',
+  });
+}
+
+/** @throws {UsageError} BAD_ADDRESS; a zero endpoint would switch the tunnel on and send the packets nowhere. */
+function readTunnelEndpoint(text: string): Uint8Array {
+  const address = parseAddress(text);
+  if (address?.some((byte) => byte !== 0)) return address;
+  const state = address === undefined ? 'not an address' : 'it is the address of no node';
+  throw new UsageError(`Cannot use tunnel endpoint ${JSON.stringify(text)}: ${state}`, {
+    code: 'BAD_ADDRESS',
+    hint: 'leave it out for an entry without a tunnel',
+  });
+}
+
+function readEncryptKey(text: string): number {
+  const key = /^[0-9]{1,3}$/.test(text) ? Number(text) : Number.NaN;
+  if (key <= 0xff) return key;
+  throw new UsageError(`Cannot read encrypt key ${JSON.stringify(text)}: not a number from 0 to 255`, {
+    code: 'BAD_NUMBER',
   });
 }
 

@@ -40,6 +40,11 @@ function decodeOne(layout: Layout, bytes: PastedEntry): DecodedPaste {
   return { bytes, layout, ...(key && { key }), ...(value && { value }), warnings };
 }
 
+/** Whether the key has bytes that mean a cluster ID in one layout and nothing in another. */
+function dependsOnLayout({ key }: PastedEntry): boolean {
+  return key?.subarray(4, 7).some((byte) => byte !== 0) ?? false;
+}
+
 function choiceFor(entries: readonly PastedEntry[], origin: PasteOrigin, asked?: LayoutName): LayoutChoice {
   const sizes = [...new Set(entries.flatMap(({ value }) => value?.length ?? []))];
   if (sizes.length > 1) {
@@ -48,7 +53,8 @@ function choiceFor(entries: readonly PastedEntry[], origin: PasteOrigin, asked?:
   const [valueBytes] = sizes;
   if (valueBytes === undefined) {
     const layout = layoutNamed(asked ?? 'v2');
-    return { layout, by: asked === undefined ? 'assumed' : 'request', candidates: [layout] };
+    const by = asked !== undefined ? 'request' : entries.some(dependsOnLayout) ? 'assumed' : 'size';
+    return { layout, by, candidates: [layout] };
   }
   const map = origin.from === 'argument' ? 'the bytes given' : origin.file;
   const chosen = chooseLayout({ map, keyBytes: KEY_BYTES, valueBytes, ...(asked && { layout: asked }) });

@@ -7,6 +7,8 @@ export interface PastedEntry {
   readonly key?: Uint8Array;
   /** 8, 12 or 24 bytes. */
   readonly value?: Uint8Array;
+  /** 24 bytes without a word before them: taken for a key, but they might be a value. */
+  readonly guessed?: true;
 }
 
 /** Where pasted text came from: a bad command line is a usage error, a bad file or stream is malformed input. */
@@ -31,7 +33,7 @@ export function pasteError(origin: PasteOrigin, line: number, state: string): To
 
 /** What bytes without a word before them are, by their number alone; 24 bytes are a key. */
 export function entryOfBytes(bytes: Uint8Array): PastedEntry | undefined {
-  if (bytes.length === KEY_BYTES) return { key: bytes };
+  if (bytes.length === KEY_BYTES) return { key: bytes, guessed: true };
   if (VALUE_SIZES.includes(bytes.length)) return { value: bytes };
   if (VALUE_SIZES.includes(bytes.length - KEY_BYTES)) {
     return { key: bytes.subarray(0, KEY_BYTES), value: bytes.subarray(KEY_BYTES) };
