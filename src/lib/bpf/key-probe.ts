@@ -4,6 +4,7 @@
  */
 import { compareLpmKeys, prefixlenOf, setPrefixlen } from '../net/lpm-order.ts';
 import type { BpfMap } from './map.ts';
+import { nextKeyRestarts } from './next-key-restarts.ts';
 
 export type Presence = 'present' | 'absent' | 'undecided';
 
@@ -66,6 +67,13 @@ export class KeyProbe {
       if (!restarts) return 'absent';
     }
     return 'undecided';
+  }
+
+  /** By next-key alone; finds out what this kernel's next-key is worth only where the answer hangs on it. */
+  async byListing(key: Uint8Array): Promise<Presence> {
+    const presence = this.byNextKey(key, false);
+    if (presence !== 'undecided' || !(await nextKeyRestarts(this.#map.kernel))) return presence;
+    return this.byNextKey(key, true);
   }
 
   /** Whether a listing that started over would show: the first key of the map is not listed after `key`. */

@@ -3,10 +3,10 @@
  * kernel's order, on a map that others change meanwhile. The next batch is read on a pool thread while the consumer
  * works on this one.
  */
-import { haveNextKeyRestart } from './features.ts';
 import { KeyProbe } from './key-probe.ts';
 import { KeyRun } from './key-run.ts';
 import type { BpfMap } from './map.ts';
+import { nextKeyRestarts } from './next-key-restarts.ts';
 import { RunReader } from './run-reader.ts';
 import { WalkCursors } from './walk-cursors.ts';
 import { proveByOrder, proveByRereading, type RunProof } from './walk-proof.ts';
@@ -70,7 +70,7 @@ class Walk {
   #other: KeyRun;
   /** The second reading; undefined where order proves enough. */
   #again: KeyRun | undefined;
-  #restartsKnown: boolean | undefined;
+  #proofChosen = false;
   /** Settles when `#current`, and `#again` where there is one, are read. */
   #reading: Promise<void> | undefined;
   /** Entries to ask for; fewer while many vanish, as what follows one is read again. */
@@ -135,7 +135,8 @@ class Walk {
   /** @returns why the walk has to stop here, or undefined. */
   #account(run: KeyRun, { trusted, disturbed }: RunProof, firstNew: number): string | undefined {
     if (disturbed) this.#restarts++;
-    this.#fruitless = firstNew < trusted ? 0 : this.#fruitless + 1;
+    if (firstNew < trusted) this.#fruitless = 0;
+    else if (trusted === 0) this.#fruitless++;
     this.#budget -= Math.max(run.count, READING_COST);
     if (this.#fruitless < MAX_FRUITLESS && this.#budget > 0) return undefined;
     return 'the map changed faster than it could be read';
@@ -161,14 +162,17 @@ class Walk {
   async #read(): Promise<void> {
     const run = this.#current;
     await this.#reader.read(run, this.#cursors.cursor, this.#limit);
-    if (this.#restartsKnown === undefined) {
-      const small = run.end && run.count <= SMALL_ENTRIES;
-      this.#restartsKnown = !small && haveNextKeyRestart(this.#map.kernel) === true;
-      if (!this.#restartsKnown) this.#again = new KeyRun(this.#map.info, this.#batchEntries + SPARE_ENTRIES);
-    }
+    if (!this.#proofChosen) await this.#chooseProof(run);
     const again = this.#again;
     if (again === undefined) return;
     await this.#reader.read(again, this.#cursors.before, Math.min(again.capacity, run.count + SPARE_ENTRIES));
+  }
+
+  async #chooseProof(run: KeyRun): Promise<void> {
+    this.#proofChosen = true;
+    const small = run.end && run.count <= SMALL_ENTRIES;
+    if ((small && run.count === 0) || (!small && (await nextKeyRestarts(this.#map.kernel)))) return;
+    this.#again = new KeyRun(this.#map.info, (small ? SMALL_ENTRIES : this.#batchEntries) + SPARE_ENTRIES);
   }
 
   #result(reason: string | undefined): WalkResult {
