@@ -99,6 +99,11 @@ export class PrefixTrie<T> {
     return found.reverse();
   }
 
+  /** In no particular order. The trie must not change meanwhile. */
+  *values(): IterableIterator<T> {
+    for (const value of this.#values) if (value !== undefined) yield value;
+  }
+
   #load(address: Uint8Array, length: number): void {
     for (let word = 0; word < this.#width; word++) {
       const at = word * 4;

@@ -1,0 +1,174 @@
+/**
+ * The entries of the cache with every owner's value kept: a delete shows the next weaker value, whichever API it came
+ * through, and what the listeners were told is always exactly what is seen.
+ */
+import { endpointKeyOf, isEndpointKey, prefixTextOf } from './cache-key.ts';
+import type {
+  Batch,
+  DeleteOutcome,
+  DeleteRequest,
+  DirectValue,
+  EntryStore,
+  Publish,
+  UpsertOutcome,
+} from './entry-store.ts';
+import {
+  effectiveEntry,
+  findLayer,
+  insertLayer,
+  Layer,
+  METADATA_OWNER,
+  removeLayer,
+  sameEntry,
+  sameInMap,
+} from './layer.ts';
+import { LayeredBatch } from './layered-batch.ts';
+import type { CacheEntry } from './listener.ts';
+import type { NamedPortTable } from './named-ports.ts';
+import type { PrefixLengths } from './prefix-lengths.ts';
+
+const APPLIED: UpsertOutcome = { kind: 'applied', namedPortsChanged: false };
+const UNCHANGED: UpsertOutcome = { kind: 'unchanged', namedPortsChanged: false };
+
+export interface EntryStoreSetup {
+  readonly publish: Publish;
+  readonly lengths: PrefixLengths;
+  readonly namedPorts: NamedPortTable;
+}
+
+export class LayeredEntries implements EntryStore {
+  readonly #heads = new Map<string, Layer>();
+  readonly #setup: EntryStoreSetup;
+  /** How many keys of each kind there are, so that most changes need not look for a shadow. */
+  #endpoints = 0;
+  #hostPrefixes = 0;
+
+  constructor(setup: EntryStoreSetup) {
+    this.#setup = setup;
+  }
+
+  get size(): number {
+    return this.#heads.size;
+  }
+
+  get(key: string): CacheEntry | undefined {
+    return effectiveEntry(this.#heads.get(key));
+  }
+
+  isShadowed(key: string): boolean {
+    if (this.#endpoints === 0 || isEndpointKey(key)) return false;
+    const endpoint = endpointKeyOf(key);
+    return endpoint !== undefined && this.#heads.has(endpoint);
+  }
+
+  *entries(): IterableIterator<readonly [string, CacheEntry]> {
+    for (const [key, head] of this.#heads) yield [key, effectiveEntry(head) ?? head];
+  }
+
+  upsert(key: string, value: DirectValue, owner: string): UpsertOutcome {
+    const layer = new Layer(value, owner);
+    const head = this.#heads.get(key);
+    const present = findLayer(head, owner, value.source);
+    if (present !== undefined && sameEntry(present, layer)) return outcome(head, present, UNCHANGED);
+    const changed = this.#put(key, head, present, layer);
+    return outcome(this.#heads.get(key), layer, changed ? { kind: 'applied', namedPortsChanged: true } : APPLIED);
+  }
+
+  delete(key: string, request: DeleteRequest): DeleteOutcome {
+    const head = this.#heads.get(key);
+    if (head === undefined) return { kind: 'unknown' };
+    const layer = findLayer(head, request.owner ?? '', request.source);
+    if (layer === undefined) return { kind: 'not-owner' };
+    const { expectIdentity, pod } = request;
+    if (expectIdentity !== undefined && layer.identity !== expectIdentity) return { kind: 'stale' };
+    if (pod !== undefined && (layer.pod?.namespace !== pod.namespace || layer.pod.name !== pod.name)) {
+      return { kind: 'stale' };
+    }
+    return { kind: 'deleted', namedPortsChanged: this.#remove(key, head, layer) };
+  }
+
+  batch(): Batch {
+    return new LayeredBatch(this);
+  }
+
+  /** Sets what the metadata says about a prefix. */
+  putMetadata(key: string, value: DirectValue): void {
+    const layer = new Layer(value, METADATA_OWNER);
+    const head = this.#heads.get(key);
+    const present = findLayer(head, METADATA_OWNER, value.source);
+    if (present === undefined || !sameEntry(present, layer)) this.#put(key, head, present, layer);
+  }
+
+  /** Takes away what the metadata said about a prefix. */
+  removeMetadata(key: string): void {
+    const head = this.#heads.get(key);
+    const layer = findLayer(head, METADATA_OWNER, '');
+    if (head !== undefined && layer !== undefined) this.#remove(key, head, layer);
+  }
+
+  /** @returns whether port names changed their meaning */
+  #put(key: string, head: Layer | undefined, present: Layer | undefined, layer: Layer): boolean {
+    const before = effectiveEntry(head);
+    const rest = head !== undefined && present !== undefined ? removeLayer(head, present) : head;
+    const after = insertLayer(rest, layer);
+    this.#heads.set(key, after);
+    if (head === undefined) this.#count(key, 1);
+    return this.#changed(key, before, effectiveEntry(after));
+  }
+
+  #remove(key: string, head: Layer, layer: Layer): boolean {
+    const before = effectiveEntry(head);
+    const after = removeLayer(head, layer);
+    if (after === undefined) {
+      this.#heads.delete(key);
+      this.#count(key, -1);
+    } else this.#heads.set(key, after);
+    return this.#changed(key, before, effectiveEntry(after));
+  }
+
+  #count(key: string, by: 1 | -1): void {
+    if (by > 0) this.#setup.lengths.add(key);
+    else this.#setup.lengths.remove(key);
+    if (isEndpointKey(key)) this.#endpoints += by;
+    else if (endpointKeyOf(key) !== undefined) this.#hostPrefixes += by;
+  }
+
+  #changed(key: string, before: CacheEntry | undefined, after: CacheEntry | undefined): boolean {
+    if (!isEndpointKey(key)) {
+      if (!this.isShadowed(key)) this.#tell(key, before, after, sameEntry);
+    } else if (before !== undefined && after !== undefined) this.#tell(prefixTextOf(key), before, after, sameEntry);
+    else {
+      const prefix = prefixTextOf(key);
+      const hidden = this.#hostPrefixes === 0 ? undefined : effectiveEntry(this.#heads.get(prefix));
+      // Only who owns the entry differs where an endpoint takes over from an equal prefix: no news for anyone.
+      this.#tell(prefix, before ?? hidden, after ?? hidden, sameInMap);
+    }
+    return this.#updatePorts(before, after);
+  }
+
+  #tell(
+    prefix: string,
+    old: CacheEntry | undefined,
+    entry: CacheEntry | undefined,
+    same: (a: CacheEntry, b: CacheEntry) => boolean,
+  ): void {
+    if (entry === undefined) {
+      if (old !== undefined) this.#setup.publish({ kind: 'delete', prefix, entry: old });
+    } else if (old === undefined || !same(old, entry)) this.#setup.publish({ kind: 'upsert', prefix, entry, old });
+  }
+
+  #updatePorts(before: CacheEntry | undefined, after: CacheEntry | undefined): boolean {
+    const ports = { before: before?.pod?.namedPorts, after: after?.pod?.namedPorts };
+    if (ports.before === undefined && ports.after === undefined) return false;
+    if (before?.identity === after?.identity && after !== undefined) {
+      return this.#setup.namedPorts.update(after.identity, ports.before, ports.after);
+    }
+    const left = before !== undefined && this.#setup.namedPorts.update(before.identity, ports.before, undefined);
+    const came = after !== undefined && this.#setup.namedPorts.update(after.identity, undefined, ports.after);
+    return left || came;
+  }
+}
+
+function outcome(head: Layer | undefined, layer: Layer, seen: UpsertOutcome): UpsertOutcome {
+  return head === undefined || head === layer ? seen : { kind: 'outranked', by: head.source };
+}
