@@ -6,7 +6,7 @@
 import type { IdentityRecord } from './caching-allocator.ts';
 import type { JsonCursor } from './json-cursor.ts';
 import { Labels } from './labels.ts';
-import { isNumericIdentity } from './numeric-identity.ts';
+import { isNumericIdentity, type NumericIdentity } from './numeric-identity.ts';
 
 const MAX_LABELS = 64;
 const MAX_LIST_BYTES = 16_384;
@@ -40,6 +40,8 @@ export class PlainRecordReader {
   readonly #scratch = Buffer.alloc(MAX_LIST_BYTES);
   readonly #spans: Span[] = [];
   #at = 0;
+  /** How many of the spans belong to the record matched last. */
+  #count = 0;
 
   constructor(bytes: Buffer) {
     this.#bytes = bytes;
@@ -47,20 +49,31 @@ export class PlainRecordReader {
 
   /** Takes the record at the cursor. @returns undefined, with the cursor where it was, when it is not a plain one */
   read(cursor: JsonCursor): IdentityRecord | undefined {
-    this.#at = cursor.at;
+    const id = this.#match(cursor.at);
+    const sortedList = id === undefined ? undefined : this.#sortedList();
+    if (id === undefined || sortedList === undefined) return undefined;
+    cursor.at = this.#at;
+    return { id, labels: Labels.fromReversibleList(sortedList) };
+  }
+
+  /** Passes the record at the cursor. @returns its number; undefined, with the cursor where it was, as `read` */
+  skip(cursor: JsonCursor): NumericIdentity | undefined {
+    const id = this.#match(cursor.at);
+    if (id !== undefined) cursor.at = this.#at;
+    return id;
+  }
+
+  #match(at: number): NumericIdentity | undefined {
+    this.#at = at;
     if (!this.#literal(OPEN_ID)) return undefined;
     const id = this.#number();
     if (!isNumericIdentity(id) || !this.#literal(OPEN_LABELS)) return undefined;
-    let count = 0;
+    this.#count = 0;
     do {
-      if (count === MAX_LABELS || !this.#label(count)) return undefined;
-      count++;
+      if (this.#count === MAX_LABELS || !this.#label(this.#count)) return undefined;
+      this.#count++;
     } while (this.#literal(NEXT_LABEL));
-    if (!this.#literal(CLOSE_RECORD)) return undefined;
-    const sortedList = this.#sortedList(count);
-    if (sortedList === undefined) return undefined;
-    cursor.at = this.#at;
-    return { id, labels: Labels.fromReversibleList(sortedList) };
+    return this.#literal(CLOSE_RECORD) ? id : undefined;
   }
 
   /** -1 for anything but a number from 1 up, written without a leading zero. */
@@ -127,8 +140,9 @@ export class PlainRecordReader {
   }
 
   /** @returns undefined when two keys are equal or the list is very long */
-  #sortedList(count: number): string | undefined {
+  #sortedList(): string | undefined {
     const spans = this.#spans;
+    const count = this.#count;
     for (let i = 1; i < count; i++) {
       for (let j = i; j > 0; j--) {
         const left = spans[j - 1];
