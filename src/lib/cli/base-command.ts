@@ -1,6 +1,15 @@
 /** What all commands share: flags and where their values come from, output, signals. Reporting failures is main.ts's. */
 import { Command } from '@oclif/core/command';
-import type { ArgInput, FlagInput, Input, OutputArgs, OutputFlags, ParserOutput } from '@oclif/core/interfaces';
+import type { Config } from '@oclif/core/config';
+import type {
+  ArgInput,
+  FlagInput,
+  Input,
+  LoadOptions,
+  OutputArgs,
+  OutputFlags,
+  ParserOutput,
+} from '@oclif/core/interfaces';
 import type { ByteWriter } from '../output/byte-writer.ts';
 import { FileWriter } from '../output/file-writer.ts';
 import { createPaint } from '../output/paint.ts';
@@ -75,6 +84,19 @@ export abstract class BaseCommand extends Command {
   /** A variable of another program; those four are read and no others. @returns undefined when unset or empty */
   protected foreign(name: ForeignVariable): string | undefined {
     return foreignVariable(this.runtime.env, name);
+  }
+
+  /** oclif would load its configuration a second time here; the one that found the command is right. */
+  static override async run<T extends Command>(
+    this: new (
+      argv: string[],
+      config: Config,
+    ) => T,
+    argv: string[] = [],
+    config?: LoadOptions,
+  ): Promise<ReturnType<T['run']>> {
+    const command = new this(argv, config as Config) as T & { _run(): Promise<ReturnType<T['run']>> };
+    return command._run();
   }
 
   protected override async parse<F extends FlagOutput, B extends FlagOutput, A extends ArgOutput>(

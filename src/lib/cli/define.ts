@@ -18,8 +18,9 @@ export function variableOf(flag: string): string {
 /** Completes flag definitions; returns the same object. */
 export function commandFlags<T extends FlagInput>(flags: T): T {
   for (const [name, flag] of Object.entries(flags)) {
-    if (flag.type !== 'option') continue;
-    if (flag.multiple) {
+    if (flag.type === 'boolean') {
+      if (!flag.allowNo) flag.default ??= false;
+    } else if (flag.multiple) {
       flag.multipleNonGreedy = true;
       if ((flag as WholeValue).whole !== true) flag.delimiter = ',';
     } else {

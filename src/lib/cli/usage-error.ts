@@ -18,6 +18,22 @@ export interface CommandFacts {
 const WRAPPED = /^Parsing --(\S+) \n\t([\s\S]*)\nSee more help with --help$/;
 const NOT_AN_OPTION = /^Expected (?:--(\S+?)=)?([\s\S]*) to be one of: (.*)$/;
 
+/** oclif's sentences and ours; `$1` and `$2` are the words that matter. */
+const REWORDED: readonly (readonly [pattern: RegExp, message: string])[] = [
+  [/^Flag --(\S+) expects (?:a value|one of these values: .*)$/, 'Cannot use --$1: it needs a value'],
+  [/^Flag --(\S+) can only be specified once$/, 'Cannot use --$1: it is given twice'],
+  [
+    /^--(\S+?)(?:=.*)? cannot also be provided when using --(\S+)$/,
+    'Cannot use --$1 with --$2: one excludes the other',
+  ],
+  [/^All of the following must be provided when using --(\S+): (.*)$/, 'Cannot use --$1: it needs $2'],
+  [
+    /^(?:One|At least one|Exactly one) of the following must be provided(?: when using --\S+)?: (.*)$/,
+    'Cannot run the command: one of $1 is missing',
+  ],
+  [/^Missing required flag (\S+)$/, 'Cannot run the command: --$1 is missing'],
+];
+
 /** @returns a UsageError for whatever the parser threw, or the error itself when it is a bug of ours. */
 export function usageErrorOf(error: unknown, command: CommandFacts): unknown {
   if (!(error instanceof Error)) return error;
@@ -33,7 +49,7 @@ export function usageErrorOf(error: unknown, command: CommandFacts): unknown {
     const names = args.map((arg) => (typeof arg === 'string' ? arg : arg.name).toUpperCase());
     return usage(`Cannot run ${command.name}: ${names.join(' and ')} missing`, command, 'MISSING_ARGUMENT');
   }
-  return usage(`Cannot run ${command.name}: ${plainReason(text)}`, command, 'USAGE');
+  return usage(reworded(text, wrapped?.[1], command), command, 'USAGE');
 }
 
 /** A flag that does not exist, with the one that was probably meant. */
@@ -90,8 +106,17 @@ function helpHint(command: CommandFacts): string {
   return `${command.name} --help lists what it takes`;
 }
 
-/** oclif's sentences, without its headline and as the second half of ours. */
-function plainReason(text: string): string {
-  const reason = text.replace(/^The following errors? occurred:\n\s*/, '').replace(/\s*\n\s*/g, '; ');
-  return reason.charAt(0).toLowerCase() + reason.slice(1);
+/** The first reason that oclif gives, in our words. */
+function reworded(text: string, flag: string | undefined, command: CommandFacts): string {
+  const reason =
+    text
+      .replace(/^The following errors? occurred:\n\s*/, '')
+      .split('\n')[0]
+      ?.trim() ?? text;
+  for (const [pattern, message] of REWORDED) {
+    if (pattern.test(reason))
+      return reason.replace(pattern, message).replace('Cannot run the command', `Cannot run ${command.name}`);
+  }
+  const state = reason.charAt(0).toLowerCase() + reason.slice(1);
+  return flag === undefined ? `Cannot run ${command.name}: ${state}` : `Cannot use --${flag}: ${state}`;
 }
