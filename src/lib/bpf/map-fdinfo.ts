@@ -20,13 +20,14 @@ export function parseMapFdinfo(text: string): MapFdinfo | undefined {
     const colon = line.indexOf(':');
     if (colon > 0) fields.set(line.slice(0, colon), line.slice(colon + 1).trim());
   }
-  const mapId = fields.get('map_id');
+  const mapId = Number(fields.get('map_id'));
   // Octal open flags; the two low bits are the access mode of open(2).
-  const access = ACCESS[Number.parseInt(fields.get('flags') ?? '', 8) & 3];
-  if (mapId === undefined || access === undefined) return undefined;
+  const flags = Number.parseInt(fields.get('flags') ?? '', 8);
+  const access = Number.isNaN(flags) ? undefined : ACCESS[flags & 3];
+  if (!Number.isInteger(mapId) || access === undefined) return undefined;
   const memlock = fields.get('memlock');
   return {
-    mapId: Number(mapId),
+    mapId,
     access,
     frozen: fields.get('frozen') === '1',
     ...(memlock === undefined ? {} : { memlockBytes: Number(memlock) }),
