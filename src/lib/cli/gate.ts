@@ -57,6 +57,8 @@ export interface GateResult<Model> {
 /** Between two rounds; a round that takes long is not repeated as often. */
 const INTERVAL_MS = 1000;
 const IDLE_SHARE = 4;
+/** How often in a row the check may fail to be made while it holds: a pin that is being replaced is no finding. */
+const MAX_MISSES = 3;
 /** What goes away by itself while an agent restarts or a map is replaced. */
 const TRANSIENT: readonly number[] = [EXIT.notFound, EXIT.incomplete, EXIT.unreachable];
 
@@ -70,20 +72,24 @@ export async function passGate<Model>(gate: Gate<Model>): Promise<GateResult<Mod
   const giveUp = now() + waitMs;
   let cleanSince: number | undefined;
   let said: string | undefined;
+  let misses = 0;
   for (;;) {
     const began = now();
-    const round = await tryRound(gate, cleanSince === undefined && began < giveUp);
+    const round = await tryRound(gate, cleanSince === undefined ? began < giveUp : misses < MAX_MISSES);
     const ended = now();
+    misses = round === undefined ? misses + 1 : 0;
     const clean = round !== undefined && round.failures === 0;
     if (clean) cleanSince ??= ended;
     if (round !== undefined) {
       if (clean ? ended - (cleanSince ?? ended) >= holdMs : cleanSince !== undefined || ended >= giveUp) return round;
       if (signal.aborted) return round;
     }
-    const state = clean ? `clean; it must stay so for ${holdMs / 1000} s` : `waiting: ${words(round?.failures)}`;
+    const state = clean
+      ? `nothing found; it must stay so for ${holdMs / 1000} s`
+      : `waiting: ${words(round?.failures)}`;
     if (state !== said) logger.info(state);
     said = state;
-    const end = clean ? (cleanSince ?? ended) + holdMs : giveUp;
+    const end = cleanSince === undefined ? giveUp : cleanSince + holdMs;
     await pause(Math.min(Math.max(INTERVAL_MS, IDLE_SHARE * (ended - began)), Math.max(1, end - ended)), signal);
   }
 }

@@ -1,6 +1,6 @@
 /** Keeps the file that is about to be replaced, without a moment in which its own name is missing. */
 import { constants } from 'node:fs';
-import { copyFile, link, open, rename, rm } from 'node:fs/promises';
+import type * as FsPromises from 'node:fs/promises';
 import { errnoOf } from './file-error.ts';
 
 /** What file systems without hard links answer to link(2). */
@@ -11,6 +11,7 @@ const NO_LINKS = new Set(['EPERM', 'EOPNOTSUPP', 'ENOTSUP', 'ENOSYS', 'EMLINK'])
  * Killed in between, `path` is as it was and `previous` is the older or the same generation.
  */
 export async function keepPrevious(path: string, previous: string): Promise<void> {
+  const { link, rename, rm } = require('node:fs/promises') as typeof FsPromises;
   const step = `${previous}.new`;
   await rm(step, { force: true });
   try {
@@ -27,6 +28,7 @@ export async function keepPrevious(path: string, previous: string): Promise<void
 }
 
 async function copyDurably(from: string, to: string): Promise<void> {
+  const { copyFile, open } = require('node:fs/promises') as typeof FsPromises;
   await copyFile(from, to, constants.COPYFILE_EXCL);
   const handle = await open(to, 'r');
   try {

@@ -2,7 +2,7 @@
  * The secret that makes redaction consistent over files: 32 random bytes as hex, in the state directory, readable by
  * its owner only and used again every time. It is made without the lock, because readers redact too.
  */
-import { randomBytes } from 'node:crypto';
+import type * as Crypto from 'node:crypto';
 import * as fs from 'node:fs';
 import { dirname } from 'node:path';
 import { MalformedError, NotFoundError, NotPermittedError } from '../errors.ts';
@@ -20,6 +20,7 @@ export async function openRedactKey(directory: string): Promise<Uint8Array> {
   } catch (cause) {
     if (!(cause instanceof NotFoundError)) throw cause;
   }
+  const { randomBytes } = require('node:crypto') as typeof Crypto;
   const temporary = `${path}.${randomBytes(6).toString('hex')}.tmp`;
   try {
     fs.mkdirSync(directory, { recursive: true, mode: 0o700 });
