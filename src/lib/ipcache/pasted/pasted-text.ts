@@ -38,7 +38,7 @@ function cut(text: string): Piece[] {
     let start = 0;
     const push = (end: number) => {
       const words = line.slice(start, end).replace(/^\s*hex\b/, '');
-      if (part !== undefined || words.trim() !== '') pieces.push({ part, text: words, line: index + 1 });
+      if (part !== undefined || /\w/.test(words)) pieces.push({ part, text: words, line: index + 1 });
     };
     for (const match of line.matchAll(MARKER)) {
       push(match.index);
