@@ -3,6 +3,7 @@
  * `--dev` makes the bundle and the manifest only, with a source map.
  */
 import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
@@ -32,10 +33,12 @@ export const start = (root, argv = process.argv.slice(2)) => run(root, COMMANDS,
 `;
 }
 
+/** The bundle begins with a digest of itself, which the code cache repeats: V8 compares no more than the length. */
 async function bundle() {
-  await build({
+  const result = await build({
     stdin: { contents: entrySource(), resolveDir: root, sourcefile: 'entry.js', loader: 'js' },
     outfile: path.join(dist, 'index.cjs'),
+    write: false,
     bundle: true,
     platform: 'node',
     target: 'node20.19',
@@ -48,6 +51,13 @@ async function bundle() {
     sourcemap: dev ? 'inline' : false,
     logLevel: 'warning',
   });
+  // bin/run.cjs reads the file without decoding it. esbuild escapes all but regular expressions, where the same escape works.
+  const text = result.outputFiles[0].text.replace(
+    /[^\0-\x7f]/g,
+    (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+  const digest = createHash('sha256').update(text).digest('hex').slice(0, 16);
+  writeAtomically(path.join(dist, 'index.cjs'), `/*${digest}*/${text}`);
 }
 
 /** The same JSON as the oclif development CLI writes, without that CLI. */
@@ -55,24 +65,28 @@ async function manifest() {
   const { Plugin } = require('@oclif/core/config');
   const plugin = new Plugin({ root, type: 'core', ignoreManifest: true, errorOnManifestCreate: true });
   await plugin.load();
-  writeAtomically(path.join(root, 'oclif.manifest.json'), `${JSON.stringify(plugin.manifest, null, 1)}\n`);
+  writeAtomically(path.join(root, 'oclif.manifest.json'), `${JSON.stringify(plugin.manifest)}\n`);
 }
 
 /** Made after runs, so that functions which V8 compiles late are in it too. */
 function codeCache() {
-  const child = spawnSync(process.execPath, [path.join(root, 'scripts', 'code-cache.cjs')], {
-    stdio: ['ignore', 'ignore', 2],
+  const script = path.join(root, 'scripts', 'code-cache.cjs');
+  const { status, stderr } = spawnSync(process.execPath, [script], {
+    stdio: ['ignore', 'ignore', 'pipe'],
+    encoding: 'utf8',
   });
-  if (child.status !== 0) throw new Error(`Cannot make the code cache: status ${child.status}`);
+  if (status !== 0) throw new Error(`Cannot make the code cache: status ${status}\n${stderr}`);
 }
 
 function writeAtomically(file, text) {
-  writeFileSync(`${file}.new`, text);
-  renameSync(`${file}.new`, file);
+  const temporary = `${file}.${process.pid}.new`;
+  writeFileSync(temporary, text);
+  renameSync(temporary, file);
 }
 
 mkdirSync(dist, { recursive: true });
-for (const name of readdirSync(dist).filter((name) => name.endsWith('.cache'))) rmSync(path.join(dist, name));
+for (const name of readdirSync(dist).filter((name) => name.endsWith('.cache')))
+  rmSync(path.join(dist, name), { force: true });
 await bundle();
 await manifest();
 if (!dev) codeCache();

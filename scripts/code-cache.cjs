@@ -3,29 +3,28 @@
 const fs = require('node:fs');
 const path = require('node:path');
 const vm = require('node:vm');
-const Module = require('node:module');
+const { createRequire, wrap } = require('node:module');
 
 const root = path.dirname(__dirname);
 const file = path.join(root, 'dist', 'index.cjs');
-const script = new vm.Script(Module.wrap(fs.readFileSync(file, 'utf8')), { filename: file });
+const source = fs.readFileSync(file, 'latin1');
+// Wrapped exactly as in bin/run.cjs, or V8 would reject the cache.
+const script = new vm.Script(wrap(source), { filename: file });
 const bundle = { exports: {} };
-const evaluate = script.runInThisContext();
-evaluate.call(bundle.exports, bundle.exports, Module.createRequire(file), bundle, file, path.dirname(file));
+script.runInThisContext()(bundle.exports, createRequire(file), bundle, file, path.dirname(file));
 
 async function main() {
-  const none = '/nonexistent/pin';
-  const runs = [
-    ['--help'],
-    ['--version'],
-    ...Object.keys(bundle.exports.COMMANDS).flatMap((id) => [
-      [id, '--map', none],
-      [id, '--help'],
-    ]),
-  ];
-  for (const argv of runs) await bundle.exports.start(root, argv);
+  const { COMMANDS, start } = bundle.exports;
+  const runs = Object.keys(COMMANDS).flatMap((id) => [
+    [id, '--map', '/nonexistent'],
+    [id, '--json', '--map', '/nonexistent'],
+  ]);
+  for (const argv of [['--help'], ['--version'], ...runs]) await start(root, argv);
+  const digest = Buffer.from(source.slice(2, 18), 'latin1');
   const target = path.join(root, 'dist', `index.${process.version}-${process.arch}.cache`);
-  fs.writeFileSync(`${target}.new`, script.createCachedData());
-  fs.renameSync(`${target}.new`, target);
+  const temporary = `${target}.${process.pid}.new`;
+  fs.writeFileSync(temporary, Buffer.concat([digest, script.createCachedData()]));
+  fs.renameSync(temporary, target);
   process.exit(0);
 }
 void main();
