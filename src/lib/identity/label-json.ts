@@ -1,5 +1,6 @@
 /** A label as JSON, read and written as Go's encoding/json does for Cilium 1.21 (Label.UnmarshalJSON). */
 import { MalformedError } from '../errors.ts';
+import { foldFieldName, goString, goText } from './go-json.ts';
 import { type Label, parseLabel } from './label.ts';
 
 /** `{"key":…,"value":…,"source":…}`, without an empty value, escaped as Go does by default (also for HTML). */
@@ -37,22 +38,9 @@ export function unmarshalLabel(json: string): Label {
   return label;
 }
 
-/** Go folds the case of field names with Unicode's rules, in which K and long s are k and s. */
 function fieldOf(name: string): 'source' | 'key' | 'value' | undefined {
-  const folded = name.toLowerCase().replaceAll('\u017f', 's');
+  const folded = foldFieldName(name);
   return folded === 'source' || folded === 'key' || folded === 'value' ? folded : undefined;
-}
-
-/** Half a surrogate pair becomes U+FFFD, as in Go. */
-function goText(text: string): string {
-  return Buffer.from(text, 'utf8').toString('utf8');
-}
-
-function goString(text: string): string {
-  return JSON.stringify(goText(text)).replace(
-    /[<>&\u2028\u2029]/g,
-    (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`,
-  );
 }
 
 function badLabel(state: string): MalformedError {

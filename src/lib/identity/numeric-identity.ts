@@ -1,5 +1,5 @@
 /** Security identities as the 32-bit numbers of the datapath (Cilium 1.21, pkg/identity/numericidentity.go). */
-import { MalformedError } from '../errors.ts';
+import { UsageError } from '../errors.ts';
 import type { IdentityOptions } from './options.ts';
 
 declare const brand: unique symbol;
@@ -98,7 +98,7 @@ export function allocationRange(
 /**
  * Reads a number as Go's ParseUint with base 0 does: decimal, `0x`, `0o`, `0b`, a leading `0` for octal, and single
  * underscores between digits. No sign.
- * @throws {MalformedError} code BAD_IDENTITY; the message says whether it is no number or beyond 32 bits
+ * @throws {UsageError} code BAD_IDENTITY; the message says whether it is no number or beyond 32 bits
  */
 export function parseNumericIdentity(text: string): NumericIdentity {
   const digits = parseDigits(text);
@@ -124,6 +124,6 @@ function parseDigits(text: string): bigint | undefined {
   return undefined;
 }
 
-function badIdentity(text: string, state: string): MalformedError {
-  return new MalformedError(`Cannot read identity ${JSON.stringify(text)}: ${state}`, { code: 'BAD_IDENTITY' });
+function badIdentity(text: string, state: string): UsageError {
+  return new UsageError(`Cannot read identity ${JSON.stringify(text)}: ${state}`, { code: 'BAD_IDENTITY' });
 }

@@ -1,5 +1,5 @@
 /** Label sets that have a fixed number and are never allocated (Cilium 1.21, LookupReservedIdentityByLabels). */
-import { MalformedError } from '../errors.ts';
+import { UsageError } from '../errors.ts';
 import { reservedLabel, SOURCE_RESERVED } from './label.ts';
 import { Labels } from './labels.ts';
 import type { Identity } from './local-allocator.ts';
@@ -32,7 +32,7 @@ export class ReservedIdentities {
   readonly #wellKnown = new Map<string, Identity>();
   readonly #userNames = new Map<string, NumericIdentity>();
 
-  /** @throws {MalformedError} when a number in `userReserved` is none or not between 128 and 255 */
+  /** @throws {UsageError} when a number in `userReserved` is none or not between 128 and 255 */
   constructor(options: IdentityOptions, extra: ReservedIdentitiesOptions = {}) {
     this.#options = options;
     for (const { id, name } of RESERVED_ROWS) {
@@ -94,7 +94,7 @@ export class ReservedIdentities {
   #addUser(text: string, name: string): void {
     const id = parseNumericIdentity(text);
     if (!isUserReserved(id)) {
-      throw new MalformedError(
+      throw new UsageError(
         `Cannot reserve identity ${text} for ${JSON.stringify(name)}: not a user reserved identity`,
         {
           code: 'BAD_IDENTITY',

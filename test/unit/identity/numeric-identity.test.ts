@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { MalformedError } from '../../../src/lib/errors.ts';
+import { UsageError } from '../../../src/lib/errors.ts';
 import {
   allocationRange,
   clusterIdOf,
@@ -83,6 +83,6 @@ describe('parseNumericIdentity()', () => {
 
   test('says when a number is beyond 32 bits', () => {
     expect(() => parseNumericIdentity('4294967296')).toThrow('larger than 4294967295 (32 bits)');
-    expect(() => parseNumericIdentity(`0x${'f'.repeat(400)}`)).toThrow(MalformedError);
+    expect(() => parseNumericIdentity(`0x${'f'.repeat(400)}`)).toThrow(UsageError);
   });
 });
