@@ -12,7 +12,7 @@ export const labelFlags = {
     summary: `allocator checkpoint that labels are joined from (default: ${DEFAULT_CHECKPOINT_PATH})`,
     helpValue: 'FILE',
   }),
-  labels: Flags.boolean({ summary: 'join labels', default: true, allowNo: true, env: 'IPC_LABELS' }),
+  labels: Flags.boolean({ summary: 'join labels', default: true, allowNo: true }),
 };
 
 export interface UseLabels {
