@@ -98,8 +98,8 @@ export const PIN: readonly Row[] = [
     {
       kind: 'notPermitted',
       code: 'NOT_PERMITTED',
-      state: 'the directory is not on a bpf filesystem, or the name has a dot in it',
-      hint: 'mount one (mount -t bpf bpf /sys/fs/bpf) and pin below it, without a dot in the name',
+      state: 'the kernel refuses to pin it there: a dot in the name, or bpf(2) denied to this user',
+      hint: 'choose a name without a dot; before Linux 5.19, or in a container, CAP_BPF may be needed too',
     },
   ],
   [

@@ -3,11 +3,13 @@
  * temporary file; a name with a dot in it is refused by the kernel (bpf_lookup of kernel/bpf/inode.c).
  */
 import { linkSync, renameSync, unlinkSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { NotFoundError } from '../errors.ts';
 import { BpfAttr } from '../native/attr.ts';
 import { RENAME_EXCHANGE, RENAME_NOREPLACE, renameat2 } from '../native/renameat2.ts';
 import { bpfError } from './bpf-error.ts';
 import { bpfCall } from './call.ts';
+import { EPERM } from './errno.ts';
 import type { BpfMap } from './map.ts';
 import { pinFileError } from './pin-error.ts';
 import { placeOf } from './statfs.ts';
@@ -15,12 +17,22 @@ import { BPF_OBJ_PIN } from './uapi.ts';
 
 /**
  * BPF_OBJ_PIN: gives an open map a name; the map then outlives its descriptors.
- * @throws {FailedError} PIN_EXISTS. @throws {NotFoundError} no such directory.
- * @throws {NotPermittedError} no write permission, not a bpf filesystem, or a dot in the name.
+ * @throws {FailedError} PIN_EXISTS. @throws {NotFoundError} no such directory; NOT_BPFFS.
+ * @throws {NotPermittedError} no write permission, or a dot in the name.
  */
 export function pinMap(map: BpfMap, path: string): void {
   const ret = bpfCall(map.kernel, BPF_OBJ_PIN, new BpfAttr().cstring(0, path).u32(8, map.fd));
-  if (ret < 0) throw bpfError({ cmd: BPF_OBJ_PIN, errno: -ret, action: `pin ${map.label} to ${path}`, path });
+  if (ret >= 0) return;
+  const action = `pin ${map.label} to ${path}`;
+  // The kernel answers EPERM for every directory elsewhere.
+  if (ret === -EPERM && placeOf(dirname(path)) === 'elsewhere') {
+    throw new NotFoundError(`Cannot ${action}: ${dirname(path)} is not a bpf filesystem`, {
+      code: 'NOT_BPFFS',
+      hint: 'pins live on bpffs: mount -t bpf bpf /sys/fs/bpf',
+      operands: { path, errno: 'EPERM', syscall: 'BPF_OBJ_PIN' },
+    });
+  }
+  throw bpfError({ cmd: BPF_OBJ_PIN, errno: -ret, action, path });
 }
 
 /**
@@ -29,7 +41,10 @@ export function pinMap(map: BpfMap, path: string): void {
  */
 export function unpin(path: string): void {
   if (placeOf(path) === 'elsewhere') {
-    throw new NotFoundError(`Cannot unpin ${path}: not on a bpf filesystem`, { code: 'NOT_BPFFS', operands: { path } });
+    throw new NotFoundError(`Cannot unpin ${path}: ${dirname(path)} is not a bpf filesystem`, {
+      code: 'NOT_BPFFS',
+      operands: { path },
+    });
   }
   try {
     unlinkSync(path);
