@@ -1,13 +1,14 @@
 import * as Flags from '@oclif/core/flags';
-import { walkMap } from '../lib/bpf/walk.ts';
 import { BaseCommand } from '../lib/cli/base-command.ts';
 import { commandFlags } from '../lib/cli/define.ts';
+import { assertComplete, countEntries, printEntries } from '../lib/cli/dump-entries.ts';
+import { checkDumpFlags, labelFilter, showsLabels } from '../lib/cli/dump-flags.ts';
 import { clusterFlag, countFlag, flagBitsFlag, identityFlag, prefixFlag, tunnelFlag } from '../lib/cli/flags.ts';
+import { Progress } from '../lib/cli/progress.ts';
 import { sharedFlags } from '../lib/cli/shared-flags.ts';
 import { useIpcache } from '../lib/cli/use-ipcache.ts';
-import { IncompleteError } from '../lib/errors.ts';
-import { entryPredicate } from '../lib/ipcache/entry-filter.ts';
-import { listEntries } from '../lib/ipcache/list-entries.ts';
+import { labelFlags, useLabels } from '../lib/cli/use-labels.ts';
+import { countView } from '../lib/output/count-view.ts';
 import { createEntryFormat } from '../lib/output/dump/create-format.ts';
 
 const SCOPES = ['reserved', 'global', 'local', 'remote-node', 'unknown'] as const;
@@ -35,31 +36,43 @@ export default class Dump extends BaseCommand {
     cluster: clusterFlag({ multiple: true, summary: 'cluster ID; 0 is the local one', helpGroup: 'FILTER' }),
     tunnel: tunnelFlag({ multiple: true, summary: 'tunnel endpoint, or none', helpGroup: 'FILTER' }),
     flag: flagBitsFlag({ multiple: true, summary: 'entries with this flag set', helpGroup: 'FILTER' }),
+    label: Flags.string({
+      multiple: true,
+      summary: 'entries whose identity has all of these labels',
+      helpValue: 'LABEL',
+      helpGroup: 'FILTER',
+    }),
+    sort: Flags.option({
+      options: ['prefix', 'identity'] as const,
+      summary: 'order of the rows; needs 60 bytes of memory an entry',
+    })(),
     limit: countFlag({ summary: 'stop after N entries' }),
     count: Flags.boolean({ summary: 'print the number of entries only' }),
     raw: Flags.boolean({ summary: 'print the bytes of key and value too' }),
     trailer: Flags.boolean({ summary: 'with -o ndjson: a last line that says whether the walk was complete' }),
+    ...labelFlags,
   });
 
   async run(): Promise<void> {
     const { flags } = await this.parse(Dump);
-    const { logger, signal, shared } = this;
+    const { logger, signal, shared, runtime } = this;
+    checkDumpFlags(flags, shared.output);
     using ipcache = await useIpcache({ shared, tcBpfMnt: this.foreign('TC_BPF_MNT'), logger, signal });
     const { map, layout } = ipcache;
-    const format = createEntryFormat(shared.output, {
-      layout,
-      writer: this.out,
-      raw: flags.raw,
-      trailer: flags.trailer,
-    });
-    format.begin();
-    const listing = await listEntries(walkMap(map, { signal }), {
-      valueBytes: map.info.valueBytes,
-      accepts: entryPredicate(layout, flags),
-      limit: flags.limit,
-      onEntry: (keys, key, values, value) => format.entry(keys, key, values, value),
-    });
-    format.end(listing);
-    if (!listing.complete) throw new IncompleteError(`Cannot list all of ${map.label}: ${listing.reason}`);
+    const resolver = showsLabels(flags, shared.output) ? useLabels({ flags, logger }) : undefined;
+    const filter = { ...flags, label: labelFilter(flags.label, resolver) };
+    const progress = new Progress({ runtime, logger, unit: 'entries', most: map.info.maxEntries });
+    const options = { filter, signal, progress, limit: flags.limit };
+    if (flags.count) {
+      const listing = await countEntries(ipcache, options);
+      const shown = { id: map.info.id, pin: map.path, layout: layout.name };
+      await this.sink.report(countView, { map: shown, entries: listing.entries, complete: listing.complete });
+      assertComplete(ipcache, listing);
+      return;
+    }
+    const { raw, trailer, sort } = flags;
+    const writer = this.out;
+    const format = createEntryFormat(shared.output, { layout, writer, raw, trailer, labelsOf: resolver?.resolve });
+    await printEntries(ipcache, { ...options, format, sort });
   }
 }
