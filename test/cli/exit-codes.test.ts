@@ -1,0 +1,85 @@
+/** Exit statuses that need no kernel map; those that do are in test/privileged/cli. Add a row for each new command and condition. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, beforeAll, describe } from 'vitest';
+import { type ExitRow, itExits, rowName } from '../support/exit-table.ts';
+import { type InstalledProgram, installProgram } from '../support/installed-program.ts';
+
+const folder = mkdtempSync(path.join(tmpdir(), 'ipc-exits-'));
+const unknownKey = path.join(folder, 'unknown-key.yaml');
+writeFileSync(unknownKey, 'mapp: /x\n');
+const notYaml = path.join(folder, 'not-yaml.yaml');
+writeFileSync(notYaml, 'map: "x\n');
+
+let program: InstalledProgram;
+beforeAll(() => {
+  program = installProgram();
+});
+afterAll(() => {
+  program[Symbol.dispose]();
+  rmSync(folder, { recursive: true });
+});
+
+/** Conditions that are the same for every command. */
+function everywhere(command: string): ExitRow[] {
+  return [
+    { argv: [command, '--nope'], exit: 2, code: 'UNKNOWN_FLAG', when: 'a flag is unknown' },
+    { argv: [command, '-o', 'xml'], exit: 2, code: 'BAD_VALUE', when: 'the format is unknown' },
+    { argv: [command, '--map'], exit: 2, when: 'a flag has no value', json: false },
+    { argv: [command, '--layout', 'x', '--layout', 'y'], exit: 2, when: 'a flag is given twice' },
+    { argv: [command, '--config', '/nonexistent'], exit: 2, when: 'the config file is missing' },
+    {
+      argv: [command, '--config', unknownKey],
+      exit: 2,
+      code: 'CONFIG_KEY',
+      when: 'the config file has an unknown key',
+    },
+    { argv: [command, '--config', notYaml], exit: 9, code: 'CONFIG_SYNTAX', when: 'the config file is not YAML' },
+    { argv: [command, '--help'], exit: 0, when: 'help is wanted', json: false },
+    { argv: ['help', command], exit: 0, when: `help on ${command} is wanted`, json: false },
+  ];
+}
+
+const KEY = '38000000 00000001 0a000000 00000000 00000000 00000000';
+
+const ROWS: readonly ExitRow[] = [
+  { argv: [], exit: 0, when: 'there are no words', json: false },
+  { argv: ['--help'], exit: 0, when: 'help is wanted', json: false },
+  { argv: ['--version'], exit: 0, when: 'the version is wanted', json: false },
+  { argv: ['dmup'], exit: 2, code: 'UNKNOWN_COMMAND', says: /did you mean dump\?/, when: 'the command is unknown' },
+  { argv: ['nothing-like-it'], exit: 2, code: 'UNKNOWN_COMMAND', when: 'the command is like no other' },
+  {
+    argv: ['nothing-like-it', '--help'],
+    exit: 2,
+    code: 'UNKNOWN_COMMAND',
+    when: 'help on an unknown command is wanted',
+  },
+  { argv: ['--nope'], exit: 2, when: 'there is a flag but no command' },
+
+  ...['dump', 'decode', 'encode'].flatMap(everywhere),
+
+  { argv: ['dump', 'word'], exit: 2, code: 'UNEXPECTED_ARGUMENT', when: 'it gets an argument' },
+  { argv: ['dump', '--within', '10.0.0.0/33'], exit: 2, code: 'BAD_PREFIX', when: 'a prefix is bad' },
+  { argv: ['dump', '--scope', 'locl'], exit: 2, says: /did you mean local\?/, when: 'a word is bad' },
+  { argv: ['dump', '--limit', '-1'], exit: 2, when: 'a number is bad' },
+  { argv: ['dump', '--map', '/sys/fs/bpf/nonexistent'], exit: 3, when: 'there is no such pin' },
+  { argv: ['dump', '--map', 'id:4294967295'], exit: 3, when: 'there is no such id' },
+
+  { argv: ['decode', KEY], exit: 0, when: 'a key is given' },
+  { argv: ['decode', 'zz'], exit: 2, when: 'the argument is not hexadecimal' },
+  { argv: ['decode'], stdin: 'zz\n', exit: 9, when: 'standard input is not hexadecimal' },
+  { argv: ['decode'], stdin: '', exit: 9, when: 'standard input is empty' },
+  { argv: ['decode', '-o', 'cilium'], exit: 2, when: 'it does not have the format' },
+  { argv: ['encode', '10.0.0.0/24', '--identity', '16777217'], exit: 0, when: 'a prefix and an identity are given' },
+  { argv: ['encode'], exit: 2, code: 'MISSING_ARGUMENT', when: 'the prefix is missing' },
+  { argv: ['encode', '10.0.0.0/33'], exit: 2, code: 'BAD_PREFIX', when: 'the prefix is bad' },
+];
+
+describe('exit status', () => {
+  itExits(
+    () => program,
+    () => ROWS,
+    ROWS.map(rowName),
+  );
+});
