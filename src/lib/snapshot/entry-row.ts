@@ -77,15 +77,12 @@ export class EntryRow {
     this.rawKey = text;
   }
 
-  copyFrom(row: EntryRow): void {
-    this.sortKey.set(row.sortKey);
-    this.tunnel.set(row.tunnel);
-    this.rawKey = row.rawKey;
-    this.identity = row.identity;
-    this.encryptKey = row.encryptKey;
-    this.flags = row.flags;
-    this.tunnelBytes = row.tunnelBytes;
-    this.extra = row.extra;
+  /** Whether identity, tunnel endpoint, encrypt key and flags are the same; the prefix does not count. */
+  sameValue(row: EntryRow): boolean {
+    if (this.identity !== row.identity || this.encryptKey !== row.encryptKey || this.flags !== row.flags) return false;
+    if (this.tunnelBytes !== row.tunnelBytes) return false;
+    for (let i = 0; i < this.tunnelBytes; i++) if (this.tunnel[i] !== row.tunnel[i]) return false;
+    return true;
   }
 }
 
@@ -96,11 +93,4 @@ export function compareRows(a: EntryRow, b: EntryRow): number {
     if (difference !== 0) return difference;
   }
   return a.rawKey === b.rawKey ? 0 : a.rawKey < b.rawKey ? -1 : 1;
-}
-
-/** Whether two rows have the same tunnel endpoint, or both none. */
-export function sameTunnel(a: EntryRow, b: EntryRow): boolean {
-  if (a.tunnelBytes !== b.tunnelBytes) return false;
-  for (let i = 0; i < a.tunnelBytes; i++) if (a.tunnel[i] !== b.tunnel[i]) return false;
-  return true;
 }

@@ -13,9 +13,10 @@ export class LineSource {
   #last: LastLine | undefined;
   #line = 1;
 
-  constructor(file: string) {
+  /** @param chunks the bytes, where they do not have to be read from the file */
+  constructor(file: string, chunks: AsyncIterable<Uint8Array> = readChunks(file)) {
     this.file = file;
-    this.#blocks = lineBlocks(readChunks(file));
+    this.#blocks = lineBlocks(chunks);
   }
 
   /** Number of the first line that was not consumed. */

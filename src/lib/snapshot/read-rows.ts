@@ -5,7 +5,7 @@ import { badLine } from './damage.ts';
 import { compareRows, EntryRow } from './entry-row.ts';
 import { parseLine } from './parse-line.ts';
 import { scanEntryLine } from './scan-entry-line.ts';
-import { openSnapshot, type SnapshotReader } from './snapshot-reader.ts';
+import type { SnapshotReader } from './snapshot-reader.ts';
 
 const NEWLINE = 10;
 
@@ -46,11 +46,11 @@ export async function visitRows(reader: SnapshotReader, visit: (row: EntryRow) =
 }
 
 /**
- * Reads a whole snapshot for nothing but its defects, for readers that look at a part of it only.
+ * Reads a whole snapshot for nothing but its defects, for readers that look at a part of it only. Closes the reader.
  * @throws {MalformedError} naming the first line and field that are damaged, if any
  */
-export async function findDamage(file: string): Promise<void> {
-  await using reader = await openSnapshot(file);
-  for (const _identity of reader.identities);
-  await visitRows(reader, () => {});
+export async function findDamage(reader: SnapshotReader): Promise<void> {
+  await using open = reader;
+  for (const _identity of open.identities);
+  await visitRows(open, () => {});
 }

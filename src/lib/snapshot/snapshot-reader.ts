@@ -55,11 +55,12 @@ export class SnapshotReader implements AsyncDisposable {
 
 /**
  * Opens a snapshot, `-` for standard input, and reads its header and identities.
+ * @param chunks the bytes, uncompressed, where they do not have to be read from the file
  * @throws {NotFoundError} no such file; {NotPermittedError}
  * @throws {MalformedError} not a snapshot, a newer one, damaged, cut off
  */
-export async function openSnapshot(file: string): Promise<SnapshotReader> {
-  const source = new LineSource(file);
+export async function openSnapshot(file: string, chunks?: AsyncIterable<Uint8Array>): Promise<SnapshotReader> {
+  const source = new LineSource(file, chunks);
   try {
     const header = await readHeader(source);
     const identities = await readIdentities(source);
@@ -92,7 +93,7 @@ async function readIdentities(source: LineSource): Promise<Uint8Array> {
   const parts: Uint8Array[] = [];
   for (let block = await source.peek(); block !== undefined; block = await source.peek()) {
     const length = identityBytes(block);
-    if (length > 0) parts.push(block.slice(0, length));
+    if (length > 0) parts.push(Buffer.from(block.subarray(0, length)));
     source.consume(length);
     if (length < block.length) break;
   }

@@ -33,10 +33,12 @@ async function readAll(path: string) {
 
 async function failure(text: string | Uint8Array): Promise<MalformedError> {
   writeFileSync(file, text);
-  return await findDamage(file).then(
-    () => expect.unreachable('the damage was not seen'),
-    (error) => error,
-  );
+  return await openSnapshot(file)
+    .then(findDamage)
+    .then(
+      () => expect.unreachable('the damage was not seen'),
+      (error) => error,
+    );
 }
 
 describe('writeSnapshot() and openSnapshot()', () => {
@@ -94,7 +96,7 @@ describe('findDamage()', () => {
 
   it('finds none in a sound file', async () => {
     writeFileSync(file, text);
-    await expect(findDamage(file)).resolves.toBeUndefined();
+    await expect(openSnapshot(file).then(findDamage)).resolves.toBeUndefined();
   });
 
   it('names the line after which a file was cut off, wherever it was cut', async () => {
