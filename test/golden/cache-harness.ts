@@ -92,21 +92,24 @@ export class CacheHarness {
   }
 
   upsert({ ip = '', hostIP, hostKey, k8s, id = 0, source = '' }: GoldenUpsert) {
+    return this.upsertValue(ip, {
+      identity: id,
+      source,
+      hostIP: canonicalAddress(hostIP),
+      encryptKey: hostKey ?? 0,
+      pod: k8s === undefined || k8s === null ? undefined : podOf(k8s),
+    });
+  }
+
+  upsertValue(ip: string, value: DirectValue) {
     const key = this.key(ip);
     if (key === undefined) {
       const error = `attempt to upsert invalid IP ${JSON.stringify(ip)} into ipcache layer`;
       return { error, errorClass: 'invalid-ip', namedPortsChanged: false };
     }
-    const value: DirectValue = {
-      identity: id,
-      source,
-      hostIP: canonicalAddress(hostIP),
-      ...(hostKey === undefined ? {} : { encryptKey: hostKey }),
-      pod: k8s === undefined || k8s === null ? undefined : podOf(k8s),
-    };
     const outcome = this.cache.upsert(key, value);
     if (outcome.kind !== 'outranked') return { error: null, namedPortsChanged: outcome.namedPortsChanged };
-    const error = `unable to overwrite source "${outcome.by}" with source "${source}"`;
+    const error = `unable to overwrite source "${outcome.by}" with source "${value.source}"`;
     return { error, errorClass: 'overwrite', namedPortsChanged: false };
   }
 
@@ -324,7 +327,7 @@ function podOf({ namespace = '', podName = '', namedPorts }: GoldenK8s): PodMeta
   return { namespace, name: podName, namedPorts: Object.fromEntries(ports) };
 }
 
-function k8sOf(pod: PodMetadata | undefined) {
+export function k8sOf(pod: PodMetadata | undefined) {
   if (pod === undefined) return null;
   const ports = Object.entries(pod.namedPorts ?? {}).map(([name, { port, protocol }]) => [
     name,
