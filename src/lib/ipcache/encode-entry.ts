@@ -22,7 +22,8 @@ export function encodeEntry(
   endpoint: RemoteEndpoint,
 ): EncodedEntry {
   const encoded = encodeIn(choice.layout, prefix, endpoint);
-  const other = choice.candidates.find((candidate) => !agrees(candidate, encoded, prefix, endpoint));
+  const others = choice.candidates.filter((candidate) => candidate !== choice.layout);
+  const other = others.find((candidate) => !agrees(candidate, encoded, prefix, endpoint));
   if (other === undefined) return encoded;
   throw new AmbiguousError(
     `Cannot encode ${formatPrefix(prefix)}: the map may have layout ${choice.layout.name} or ${other.name}, ` +
