@@ -61,7 +61,8 @@ function openAll({ kernel, roots, procRoot }: FindPinOptions): Found {
 
 function noPin(roots: readonly string[]): ToolError {
   const names = IPCACHE_PINS.map((pin) => pin.slice(pin.lastIndexOf('/') + 1)).join(' or ');
-  return new NotFoundError(`Cannot find an ipcache map: no ${names} below ${roots.join(', ')}`, {
+  const directories = roots.map((root) => `${root}/tc/globals`);
+  return new NotFoundError(`Cannot find an ipcache map: no ${names} in ${directories.join(', ')}`, {
     code: 'MAP_NOT_FOUND',
     hint: 'name one with --map PIN, id:N or datapath; ipc doctor lists the maps of this node',
     operands: { roots },
