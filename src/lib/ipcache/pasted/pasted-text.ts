@@ -10,7 +10,7 @@ import {
 } from './pasted-entry.ts';
 
 /** Words that name what follows, and at the start of a line everything before `key hex` in a command. */
-const MARKER = /\b(key|value)\b:?/g;
+const MARKER = /\b(?:next\s+)?(key|value)\b:?/g;
 const COMMAND = /^.*?\bmap\s+(?:update|lookup|delete|getnext)\b.*?(?=\bkey\b)/;
 const AFTER_COMMAND = /\b(?:any|exist|noexist)\s*$/;
 const COUNT = /^Found \d+ elements?$/;

@@ -117,6 +117,10 @@ describe('readPasted() of many entries', () => {
     expect(read(wrapped(KEY), FILE)).toEqual([{ key: KEY }]);
   });
 
+  test('takes both keys of bpftool map getnext', () => {
+    expect(read(`key:\n${wrapped(KEY)}\nnext key:\n${wrapped(KEY)}\n`, FILE)).toEqual([{ key: KEY }, { key: KEY }]);
+  });
+
   test('takes the dump of an empty map', () => expect(read('[]\n', FILE)).toEqual([]));
 });
 
