@@ -13,8 +13,8 @@ const src = path.join(root, 'src');
 const LAYERS = [
   ['errors', 'net', 'native', 'fs', 'schema'],
   ['bpf', 'identity'],
-  ['ipcache', 'cache'],
-  ['datapath', 'restore', 'gc', 'sources', 'snapshot', 'diff', 'state', 'owner'],
+  ['ipcache', 'cache', 'policymap'],
+  ['datapath', 'restore', 'gc', 'sources', 'snapshot', 'diff', 'state', 'owner', 'inventory'],
   ['output'],
   ['cli'],
   ['commands'],
