@@ -35,6 +35,7 @@ export function sharedFlags({ outputs }: SharedFlagOptions) {
     output: Flags.option({
       options: outputs,
       char: 'o',
+      helpValue: 'FORMAT',
       summary: 'format of the result',
       default: outputs[0],
       helpGroup,
