@@ -45,6 +45,11 @@ export class CheckpointIndex {
     return this.#size;
   }
 
+  /** In no particular order. */
+  *ids(): Generator<number> {
+    for (let i = 0; i < this.#slots.length; i += 2) if (this.#slots[i + 1] !== 0) yield this.#slots[i] ?? 0;
+  }
+
   /** The labels of a number; of two records with one number those of the first, which the agent gives it to. */
   lookup(id: number): Labels | undefined {
     const offset = this.#slots[2 * this.#slotOf(id) + 1] ?? 0;

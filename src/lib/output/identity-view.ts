@@ -1,0 +1,71 @@
+/** How identities look. */
+import { scopeOf } from '../identity/numeric-identity.ts';
+import type { IdentityRow } from '../inventory/identity-row.ts';
+import { formatRule } from '../policymap/format-rule.ts';
+import type { PolicyRule } from '../policymap/policy-rule.ts';
+import { identityWords } from './identity-words.ts';
+import type { Column, JsonObject, ListView } from './view.ts';
+
+/** More would make lines that nobody reads; JSON has all. */
+const MOST_IN_A_CELL = 8;
+
+export interface IdentityViewOptions {
+  /** For an empty list. */
+  readonly empty: string;
+  readonly withPrefixes: boolean;
+  readonly withPolicy: boolean;
+}
+
+export function identityView({ empty, withPrefixes, withPolicy }: IdentityViewOptions): ListView<IdentityRow> {
+  const prefixes: Column<IdentityRow> = { title: 'PREFIXES', value: (row) => joined(row.prefixes) };
+  const policy: Column<IdentityRow> = { title: 'POLICY', value: (row) => joined(row.policy?.map(formatRule), '; ') };
+  return {
+    columns: [
+      { title: 'IDENTITY', align: 'right', value: (row) => row.identity },
+      { title: 'SCOPE', value: ({ identity, name }) => words(identity, name) },
+      { title: 'ENTRIES', align: 'right', value: ({ entries }) => entries ?? '?' },
+      {
+        title: 'LABELS',
+        value: ({ labels, meaning }) => labels?.labels.join(' ') ?? (meaning === undefined ? '-' : ''),
+      },
+      ...(withPrefixes ? [prefixes] : []),
+      ...(withPolicy ? [policy] : []),
+      { title: 'MEANING', value: (row) => row.meaning },
+    ],
+    empty,
+    json: identityJson,
+  };
+}
+
+function identityJson(row: IdentityRow): JsonObject {
+  const { identity, index, clusterId, name, meaning, labels, entries, prefixes, policy } = row;
+  return {
+    identity,
+    scope: scopeOf(identity),
+    index,
+    clusterId,
+    name,
+    meaning,
+    labels: labels?.labels,
+    labelsFrom: labels?.labelsFrom,
+    entries,
+    prefixes,
+    ...(policy && { policyMaps: new Set(policy.map(({ endpoint }) => endpoint)).size, policy: policy.map(ruleJson) }),
+  };
+}
+
+function ruleJson({ endpoint, direction, action, protocol, ports }: PolicyRule): JsonObject {
+  return { endpoint, direction, action, protocol, ports };
+}
+
+/** `kube-dns (102)` has no scope words of its own but a name. */
+function words(identity: number, name: string | undefined): string {
+  const own = identityWords(identity);
+  return name === undefined || name === own ? own : name;
+}
+
+function joined(texts: readonly string[] | undefined, separator = ' '): string {
+  if (texts === undefined || texts.length === 0) return '-';
+  const shown = texts.slice(0, MOST_IN_A_CELL).join(separator);
+  return texts.length > MOST_IN_A_CELL ? `${shown} and ${texts.length - MOST_IN_A_CELL} more` : shown;
+}
