@@ -15,10 +15,31 @@ const GROUPS: readonly (readonly [title: string, commands: readonly string[]])[]
 
 /** Prints the help of a command, or the first screen. */
 export async function showHelp(config: Config, command: string | undefined): Promise<void> {
-  const { Help } = require('@oclif/core/help') as typeof HelpModule;
+  const { CommandHelp, Help } = require('@oclif/core/help') as typeof HelpModule;
   const { runtime } = runContextOf(config);
 
+  class IpcCommandHelp extends CommandHelp {
+    protected override defaultUsage(): string {
+      const args = Object.values(this.command.args).map((arg) => this.arg(arg));
+      return [this.command.id, ...args, '[FLAGS]'].join(' ');
+    }
+
+    protected override description(): string | undefined {
+      // Paragraphs are wrapped to the width of the terminal, whatever the source's line ends.
+      const paragraphs = this.command.description?.split('\n\n').map((text) => text.replaceAll('\n', ' '));
+      return paragraphs && this.wrap(paragraphs.join('\n\n'));
+    }
+
+    protected override groupFlags(flags: Command.Flag.Any[]): ReturnType<HelpModule.CommandHelp['groupFlags']> {
+      const { mainFlags, flagGroups } = super.groupFlags(flags);
+      const { GLOBAL = [], ...own } = flagGroups;
+      return { mainFlags, flagGroups: { ...own, GLOBAL } };
+    }
+  }
+
   class IpcHelp extends Help {
+    protected override CommandHelpClass = IpcCommandHelp;
+
     protected override log(...lines: string[]): void {
       runtime.stdout.write(Buffer.from(`${lines.join('\n')}\n`));
     }

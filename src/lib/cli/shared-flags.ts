@@ -35,7 +35,6 @@ export function sharedFlags({ outputs }: SharedFlagOptions) {
     output: Flags.option({
       options: outputs,
       char: 'o',
-      helpValue: 'FORMAT',
       summary: 'format of the result',
       default: outputs[0],
       helpGroup,
