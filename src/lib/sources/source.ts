@@ -12,23 +12,23 @@ export interface SourceRecord {
   /** A cache key: a bare address for an endpoint, else `ADDR/LEN[@CLUSTER]`; `prefixTextOf` makes it a prefix. */
   readonly key: string;
   /** Absent when the source claims the prefix without knowing its number. */
-  readonly identity?: number;
+  readonly identity?: number | undefined;
   /** The Cilium source of the record. */
   readonly source: string;
   /** `source:key=value` in canonical order. */
-  readonly labels?: readonly string[];
+  readonly labels?: readonly string[] | undefined;
   /** The resource that gave it, for metadata. */
-  readonly resource?: string;
+  readonly resource?: string | undefined;
   /** Where the address lives. Whether that becomes a tunnel is for the rules of this node to say. */
-  readonly hostIP?: string;
+  readonly hostIP?: string | undefined;
   /** The tunnel as a map has it, from sources that describe a map. */
-  readonly tunnelEndpoint?: string;
-  readonly encryptKey?: number;
+  readonly tunnelEndpoint?: string | undefined;
+  readonly encryptKey?: number | undefined;
   /** The flags byte as a map has it, from sources that describe a map. */
-  readonly flags?: number;
+  readonly flags?: number | undefined;
   /** Flags that an endpoint asks for: skip tunnel 1, remote cluster 8. */
-  readonly endpointFlags?: number;
-  readonly pod?: PodMetadata;
+  readonly endpointFlags?: number | undefined;
+  readonly pod?: PodMetadata | undefined;
 }
 
 /** A change, in the order in which the source made it. */
@@ -39,9 +39,9 @@ export type SourceEvent =
       readonly key: string;
       readonly source: string;
       /** Nothing is deleted when the present identity is another one. */
-      readonly expectIdentity?: number;
+      readonly expectIdentity?: number | undefined;
       /** Nothing is deleted when the address belongs to another pod by now. */
-      readonly pod?: Pick<PodMetadata, 'namespace' | 'name'>;
+      readonly pod?: Pick<PodMetadata, 'namespace' | 'name'> | undefined;
     }
   | { readonly op: 'upsertMetadata'; readonly update: MetadataUpdate }
   | { readonly op: 'removeMetadata'; readonly removal: MetadataRemoval };

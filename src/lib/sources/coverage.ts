@@ -1,0 +1,33 @@
+/**
+ * What a source can be believed about: the kinds of entry it has shown at least one of. That a prefix is missing from a
+ * source that never had a number of its scope, family and cluster means nothing.
+ */
+import { type IdentityScope, scopeOf } from '../identity/numeric-identity.ts';
+import type { Family } from '../net/address.ts';
+
+export class Coverage {
+  readonly #seen = new Set<string>();
+  /** Most records repeat the kind of the one before. */
+  #last = '';
+
+  /** @param key a cache key or a prefix */
+  add(key: string, identity: number): void {
+    const at = key.indexOf('@');
+    this.addKind(scopeOf(identity), key.includes(':') ? 'ipv6' : 'ipv4', at < 0 ? 0 : Number(key.slice(at + 1)));
+  }
+
+  addKind(scope: IdentityScope, family: Family, clusterId: number): void {
+    const kind = kindOf(scope, family, clusterId);
+    if (kind === this.#last) return;
+    this.#last = kind;
+    this.#seen.add(kind);
+  }
+
+  has(scope: IdentityScope, family: Family, clusterId: number): boolean {
+    return this.#seen.has(kindOf(scope, family, clusterId));
+  }
+}
+
+function kindOf(scope: IdentityScope, family: Family, clusterId: number): string {
+  return `${scope} ${family} ${clusterId}`;
+}

@@ -1,0 +1,87 @@
+/** A snapshot as a source: the desired state is what a map once had. It never changes while it is followed. */
+import { UnreachableError } from '../errors.ts';
+import type { IdentityScope } from '../identity/numeric-identity.ts';
+import { scopeOf } from '../identity/numeric-identity.ts';
+import type { Family } from '../net/address.ts';
+import type { EntryRow } from '../snapshot/entry-row.ts';
+import { visitRows } from '../snapshot/read-rows.ts';
+import { openSnapshot } from '../snapshot/snapshot-reader.ts';
+import { Coverage } from './coverage.ts';
+import type { Reading, ReadOptions, Source, SourceRecord, SourceSink } from './source.ts';
+
+export class SnapshotSource implements Source {
+  readonly name: string;
+  readonly rank: string;
+  readonly #path: string;
+  #coverage = new Coverage();
+
+  constructor({ name, rank, path }: { readonly name: string; readonly rank: string; readonly path: string }) {
+    this.name = name;
+    this.rank = rank;
+    this.#path = path;
+  }
+
+  speaksFor(scope: IdentityScope, family: Family, clusterId: number): boolean {
+    return this.#coverage.has(scope, family, clusterId);
+  }
+
+  /** Dead and catch-all keys are no prefixes and are passed over. */
+  async read(
+    visit: (record: SourceRecord & { readonly identity: number }) => void,
+    { signal }: ReadOptions,
+  ): Promise<Reading> {
+    await using reader = await openSnapshot(this.#path);
+    const coverage = new Coverage();
+    let records = 0;
+    await visitRows(reader, (row) => {
+      if (row.rawKey !== '') return;
+      if ((++records & 0xfff) === 0) signal?.throwIfAborted();
+      coverage.addKind(scopeOf(row.identity), row.family, row.clusterId);
+      visit(recordOf(row, this.rank, reader.identities.labels(row.identity)));
+    });
+    if (!reader.end.complete) throw this.#incomplete();
+    this.#coverage = coverage;
+    return { revision: reader.end.sha256, records };
+  }
+
+  async follow(sink: SourceSink, { signal }: { readonly signal: AbortSignal }): Promise<void> {
+    await this.read(
+      ({ flags, tunnelEndpoint, ...record }) => {
+        // What a map has as a tunnel came from a host; which flags follow from that is for the listener to say.
+        const endpointFlags = (flags ?? 0) & ENDPOINT_FLAGS;
+        sink.event({ op: 'upsert', record: { ...record, hostIP: tunnelEndpoint, endpointFlags } });
+      },
+      { signal, timeoutMs: 0 },
+    );
+    sink.synced();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {}
+
+  #incomplete(): UnreachableError {
+    return new UnreachableError(`Cannot use snapshot ${this.#path} as a source: it does not cover its map`, {
+      code: 'SOURCE_NOT_SYNCED',
+      hint: 'take the snapshot again until it is complete',
+      operands: { file: this.#path },
+    });
+  }
+}
+
+/** Skip tunnel and remote cluster; the other bits follow from the tunnel. */
+const ENDPOINT_FLAGS = 9;
+
+function recordOf(
+  row: EntryRow,
+  source: string,
+  labels: readonly string[] | undefined,
+): SourceRecord & { readonly identity: number } {
+  return {
+    key: row.prefixText(),
+    identity: row.identity,
+    source,
+    labels,
+    tunnelEndpoint: row.tunnelText(),
+    encryptKey: row.encryptKey,
+    flags: row.flags,
+  };
+}
