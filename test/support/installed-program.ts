@@ -1,5 +1,5 @@
 /** The built program as a user has it: installed somewhere else, read-only, in a folder with a space in its name. */
-import { spawn, spawnSync } from 'node:child_process';
+import { type ChildProcessWithoutNullStreams, type SpawnSyncReturns, spawn, spawnSync } from 'node:child_process';
 import {
   chmodSync,
   cpSync,
@@ -38,7 +38,9 @@ export interface InstalledProgram extends Disposable {
   readonly folder: string;
   readonly bin: string;
   run(argv: readonly string[], options?: SpawnOptions): SpawnResult;
-  start(argv: readonly string[], options?: Pick<SpawnOptions, 'env'>): ReturnType<typeof spawn>;
+  /** A shell script in which `ipc` is the program. */
+  shell(script: string, options?: Pick<SpawnOptions, 'stdin' | 'cwd'>): SpawnResult;
+  start(argv: readonly string[], options?: Pick<SpawnOptions, 'env'>): ChildProcessWithoutNullStreams;
 }
 
 /** Copies what `npm run build` made; builds first when a source is newer. */
@@ -46,13 +48,7 @@ export function installProgram(): InstalledProgram {
   buildWhenStale();
   const parent = mkdtempSync(path.join(realpathSync(tmpdir()), 'ipc-test-'));
   const folder = path.join(parent, 'installed program');
-  for (const item of [
-    'bin/run.cjs',
-    'dist',
-    'oclif.manifest.json',
-    'package.json',
-    'node_modules/@koromix',
-  ]) {
+  for (const item of ['bin/run.cjs', 'dist', 'oclif.manifest.json', 'package.json', 'node_modules/@koromix']) {
     cpSync(path.join(ROOT, item), path.join(folder, item), { recursive: true });
   }
   chmodSync(parent, 0o755);
@@ -69,22 +65,24 @@ export function installProgram(): InstalledProgram {
       const words = [process.execPath, program, ...argv];
       const prefix = uid === undefined ? [] : ['setpriv', `--reuid=${uid}`, `--regid=${uid}`, '--clear-groups', '--'];
       const [file = '', ...args] = [...prefix, ...words];
-      const { status, signal, stdout, stderr, error } = spawnSync(file, args, {
-        input: stdin,
-        env: cleanEnvironment(env),
-        cwd,
-        encoding: 'utf8',
-        maxBuffer: 64 * 1024 * 1024,
-        timeout: 30_000,
-      });
-      if (error !== undefined) throw error;
-      return { status, signal, stdout, stderr };
+      return finished(spawnSync(file, args, { ...SPAWN, input: stdin, env: cleanEnvironment(env), cwd }));
+    },
+    shell(script, { stdin = '', cwd = '/' } = {}) {
+      const text = `ipc() { "${process.execPath}" "${bin}" "$@"; }\n${script}`;
+      return finished(spawnSync('bash', ['-c', text], { ...SPAWN, input: stdin, env: cleanEnvironment({}), cwd }));
     },
     start(argv, { env = {} } = {}) {
       return spawn(process.execPath, [bin, ...argv], { env: cleanEnvironment(env), cwd: '/' });
     },
     [Symbol.dispose]: () => rmSync(parent, { recursive: true, force: true }),
   };
+}
+
+const SPAWN = { encoding: 'utf8', maxBuffer: 64 * 1024 * 1024, timeout: 30_000 } as const;
+
+function finished({ status, signal, stdout, stderr, error }: SpawnSyncReturns<string>): SpawnResult {
+  if (error !== undefined) throw error;
+  return { status, signal, stdout, stderr };
 }
 
 /** Only what the program needs: no variable of the test runner may decide what it does. */
