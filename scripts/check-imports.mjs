@@ -11,10 +11,10 @@ const src = path.join(root, 'src');
 
 /** A module may import from its own layer and from layers before it. */
 const LAYERS = [
-  ['errors', 'net', 'native', 'fs', 'schema'],
+  ['errors', 'net', 'native', 'fs', 'schema', 'check'],
   ['bpf', 'identity'],
   ['ipcache', 'cache', 'policymap'],
-  ['datapath', 'restore', 'gc', 'sources', 'snapshot', 'diff', 'state', 'owner', 'inventory'],
+  ['datapath', 'restore', 'gc', 'sources', 'snapshot', 'diff', 'state', 'owner', 'inventory', 'doctor'],
   ['output'],
   ['cli'],
   ['commands'],

@@ -57,7 +57,7 @@ const ROWS: readonly ExitRow[] = [
   },
   { argv: ['--nope'], exit: 2, when: 'there is a flag but no command' },
 
-  ...['dump', 'decode', 'encode'].flatMap(everywhere),
+  ...['dump', 'decode', 'encode', 'doctor'].flatMap(everywhere),
 
   { argv: ['dump', 'word'], exit: 2, code: 'UNEXPECTED_ARGUMENT', when: 'it gets an argument' },
   { argv: ['dump', '--within', '10.0.0.0/33'], exit: 2, code: 'BAD_PREFIX', when: 'a prefix is bad' },
@@ -65,6 +65,10 @@ const ROWS: readonly ExitRow[] = [
   { argv: ['dump', '--limit', '-1'], exit: 2, when: 'a number is bad' },
   { argv: ['dump', '--map', '/sys/fs/bpf/nonexistent'], exit: 3, when: 'there is no such pin' },
   { argv: ['dump', '--map', 'id:4294967295'], exit: 3, when: 'there is no such id' },
+
+  { argv: ['doctor', '--fail-on', 'hihg'], exit: 2, says: /did you mean high\?/, when: 'a severity is bad' },
+  { argv: ['doctor', '--wait', 'soon'], exit: 2, code: 'BAD_DURATION', when: 'a duration is bad' },
+  { argv: ['doctor', '--map', '/sys/fs/bpf/nonexistent'], exit: 3, when: 'there is no such pin' },
 
   { argv: ['decode', KEY], exit: 0, when: 'a key is given' },
   { argv: ['decode', 'zz'], exit: 2, when: 'the argument is not hexadecimal' },
