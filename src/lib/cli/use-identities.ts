@@ -55,7 +55,7 @@ export class IdentitySources implements InventoryPorts {
     const keep = (id: number) => wanted.has(id);
     if (this.#snapshot !== undefined) {
       await using reader = await openSnapshot(this.#snapshot);
-      return readSnapshotUse(reader, keep);
+      return await readSnapshotUse(reader, keep);
     }
     try {
       using ipcache = await useIpcache({ shared, tcBpfMnt, logger, signal });

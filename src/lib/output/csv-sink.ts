@@ -25,7 +25,8 @@ export class CsvSink implements Sink {
     const buffer = new LineBuffer(this.#writer);
     buffer.add(csvLine(view.columns.map((column) => column.title.toLowerCase())));
     try {
-      for await (const row of rows) buffer.add(csvLine(view.columns.map((column) => column.value(row))));
+      for await (const row of rows)
+        buffer.add(csvLine(view.columns.map((column) => column.csv?.(row) ?? column.value(row))));
     } finally {
       buffer.flush();
     }

@@ -6,7 +6,7 @@ import type { PolicyRule } from '../policymap/policy-rule.ts';
 import { identityWords } from './identity-words.ts';
 import type { Column, JsonObject, ListView } from './view.ts';
 
-/** More would make lines that nobody reads; JSON has all. */
+/** More would make lines that nobody reads; JSON and CSV have all. */
 const MOST_IN_A_CELL = 8;
 
 export interface IdentityViewOptions {
@@ -17,8 +17,8 @@ export interface IdentityViewOptions {
 }
 
 export function identityView({ empty, withPrefixes, withPolicy }: IdentityViewOptions): ListView<IdentityRow> {
-  const prefixes: Column<IdentityRow> = { title: 'PREFIXES', value: (row) => joined(row.prefixes) };
-  const policy: Column<IdentityRow> = { title: 'POLICY', value: (row) => joined(row.policy?.map(formatRule), '; ') };
+  const prefixes = listColumn('PREFIXES', ' ', (row) => row.prefixes);
+  const policy = listColumn('POLICY', '; ', (row) => row.policy?.map(formatRule));
   return {
     columns: [
       { title: 'IDENTITY', align: 'right', value: (row) => row.identity },
@@ -64,8 +64,20 @@ function words(identity: number, name: string | undefined): string {
   return name === undefined || name === own ? own : name;
 }
 
-function joined(texts: readonly string[] | undefined, separator = ' '): string {
-  if (texts === undefined || texts.length === 0) return '-';
+function listColumn(
+  title: string,
+  separator: string,
+  texts: (row: IdentityRow) => readonly string[] | undefined,
+): Column<IdentityRow> {
+  return {
+    title,
+    value: (row) => shortened(texts(row) ?? [], separator),
+    csv: (row) => texts(row)?.join(separator) ?? '',
+  };
+}
+
+function shortened(texts: readonly string[], separator: string): string {
+  if (texts.length === 0) return '-';
   const shown = texts.slice(0, MOST_IN_A_CELL).join(separator);
   return texts.length > MOST_IN_A_CELL ? `${shown} and ${texts.length - MOST_IN_A_CELL} more` : shown;
 }

@@ -23,6 +23,8 @@ export interface Column<Row> {
   readonly align?: 'left' | 'right';
   /** Plain text; the table escapes it. */
   value(row: Row): CsvCell;
+  /** For `-o csv`, where the table shortens what it shows. */
+  csv?(row: Row): CsvCell;
 }
 
 /** Many results of one kind, streamed. */
