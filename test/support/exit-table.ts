@@ -1,6 +1,7 @@
 /** One row for each way a command can end; each row is run as text and under --json. */
 import { expect, it } from 'vitest';
 import type { InstalledProgram, SpawnOptions, SpawnResult } from './installed-program.ts';
+import { expectFits } from './schemas.ts';
 
 export interface ExitRow extends SpawnOptions {
   /** The condition, in words. */
@@ -66,12 +67,8 @@ function checkJson({ status, stdout, stderr }: SpawnResult, row: ExitRow): void 
   if (row.exit === 0) return;
   if (!row.prints) expect(stdout).toBe('');
   const last = documents.at(-1) as { error?: Record<string, unknown> } | undefined;
-  expect(last?.error).toMatchObject({
-    exitCode: row.exit,
-    code: row.code ?? expect.stringMatching(/^[A-Z][A-Z0-9_]+$/),
-    message: expect.stringMatching(/^Cannot .*[^.]$/),
-  });
-  expect(documents.slice(0, -1).every((line) => typeof line.level === 'string' || typeof line.kind === 'string')).toBe(
-    true,
-  );
+  expectFits('error', last);
+  expect(last?.error).toMatchObject({ exitCode: row.exit, message: expect.stringMatching(/^Cannot .*[^.]$/) });
+  if (row.code !== undefined) expect(last?.error?.code).toBe(row.code);
+  for (const line of documents.slice(0, -1)) expectFits('level' in line ? 'log-line' : 'line', line);
 }
