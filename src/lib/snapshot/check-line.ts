@@ -3,10 +3,10 @@ import snapshotSchema from '../../../schemas/snapshot.json' with { type: 'json' 
 import { scopeOf } from '../identity/numeric-identity.ts';
 import { parseFlag } from '../ipcache/flags.ts';
 import { parseAddress } from '../net/address.ts';
-import { MAX_CLUSTER_ID, makePrefix, type Prefix, samePrefixBits } from '../net/prefix.ts';
 import type { SchemaDocument } from '../schema/json-schema.ts';
 import { compileSchema, type Validator, type Violation } from '../schema/validator.ts';
 import type { EntryRow } from './entry-row.ts';
+import { parseStoredPrefix } from './stored-prefix.ts';
 
 export type LineKind = 'header' | 'identity' | 'entry' | 'end';
 
@@ -62,21 +62,6 @@ export function readEntryLine(value: unknown, row: EntryRow): Violation | undefi
   row.flags = line.flags.reduce((bits, name) => bits | parseFlag(name), 0);
   row.extra = extraOf(line);
   return readTunnel(line.tunnelEndpoint, row);
-}
-
-/**
- * Reads `ADDR/LEN[@CLUSTER]` as a map has it: v4-mapped addresses stay IPv6.
- * @returns undefined for anything else, and where bits beyond the length are set
- */
-export function parseStoredPrefix(text: string): Prefix | undefined {
-  const match = /^([^/@]+)\/(0|[1-9]\d{0,2})(?:@([1-9]\d{0,4}))?$/.exec(text);
-  const address = parseAddress(match?.[1] ?? '');
-  if (match === null || address === undefined) return undefined;
-  const length = Number(match[2]);
-  const clusterId = Number(match[3] ?? 0);
-  if (length > address.length * 8 || clusterId > MAX_CLUSTER_ID) return undefined;
-  const prefix = makePrefix(address, length, clusterId);
-  return samePrefixBits(prefix.address, address, address.length * 8) ? prefix : undefined;
 }
 
 function readTunnel(text: string | undefined, row: EntryRow): Violation | undefined {

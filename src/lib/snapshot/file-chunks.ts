@@ -1,7 +1,7 @@
 /** The bytes of a snapshot file in order, whether it is plain or gzip: its content tells, not its name. */
 import { type FileHandle, open } from 'node:fs/promises';
-import { Readable } from 'node:stream';
-import { createGunzip } from 'node:zlib';
+import type * as Stream from 'node:stream';
+import type * as Zlib from 'node:zlib';
 import { MalformedError } from '../errors.ts';
 import { errnoOf, fileError } from '../fs/file-error.ts';
 
@@ -55,8 +55,10 @@ async function readInto(handle: FileHandle, buffer: Uint8Array, file: string): P
 }
 
 async function* gunzip(handle: FileHandle, first: Uint8Array, file: string): AsyncGenerator<Uint8Array, void> {
+  const { createGunzip } = require('node:zlib') as typeof Zlib;
+  const stream = require('node:stream') as typeof Stream;
   const gunzipStream = createGunzip({ chunkSize: GUNZIP_CHUNK_BYTES });
-  const compressed = Readable.from(rest(handle, first, file), { objectMode: false });
+  const compressed = stream.Readable.from(rest(handle, first, file), { objectMode: false });
   compressed.on('error', (error) => gunzipStream.destroy(error));
   try {
     for await (const chunk of compressed.pipe(gunzipStream)) yield chunk as Uint8Array;

@@ -1,6 +1,6 @@
 /** Compresses what is written on its way to somewhere else. */
 import { once } from 'node:events';
-import { createGzip } from 'node:zlib';
+import type * as Zlib from 'node:zlib';
 import type { WriteBytes } from './write-snapshot.ts';
 
 export interface GzipWriter {
@@ -11,6 +11,7 @@ export interface GzipWriter {
 
 /** @param receive gets the compressed bytes in order */
 export function gzipTo(receive: WriteBytes): GzipWriter {
+  const { createGzip } = require('node:zlib') as typeof Zlib;
   const gzip = createGzip();
   const received = (async () => {
     for await (const chunk of gzip) await receive(chunk as Uint8Array);

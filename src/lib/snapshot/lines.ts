@@ -12,7 +12,8 @@ export interface SnapshotMap {
   readonly id: number;
   /** Absent for a map that was opened by its id. */
   readonly pin?: string;
-  readonly layout: LayoutName;
+  /** `btf`: none of the known ones; the map said itself where its fields are. */
+  readonly layout: LayoutName | 'btf';
   /** Nothing in the map told the layouts of its value size apart. */
   readonly assumed?: true;
   readonly maxEntries: number;

@@ -1,0 +1,80 @@
+/**
+ * Labels for the numbers of a map, from the agent's checkpoint. The agent writes that file up to ten seconds after a
+ * change, so file and map may be of two moments: both are read until they agree, or until waiting longer is of no use.
+ */
+import { statSync } from 'node:fs';
+import { readCheckpoint } from '../identity/checkpoint.ts';
+import { canonicalLabels } from '../identity/label-resolver.ts';
+import { hasLocalScope, hasRemoteNodeScope } from '../identity/numeric-identity.ts';
+import type { SnapshotIdentity } from './lines.ts';
+
+export interface JoinOptions<Captured> {
+  /** The agent's checkpoint. */
+  readonly path: string;
+  /** Reads the map. */
+  readonly capture: () => Promise<Captured>;
+  /** Local and remote-node numbers of what was read. */
+  readonly allocated: (captured: Captured) => ReadonlySet<number>;
+  /** Milliseconds since any fixed moment. */
+  readonly now: () => number;
+  readonly pause: (ms: number) => Promise<void>;
+  /** Called once, before waiting, with how many numbers the file does not have. */
+  readonly onWait?: (missing: number) => void;
+}
+
+export interface Joined<Captured> {
+  readonly captured: Captured;
+  /** Everything in the file, by number; empty when there is no file. */
+  readonly identities: readonly SnapshotIdentity[];
+  /** There is no such file, which is normal. */
+  readonly absent: boolean;
+  /** Numbers of the map that the file does not have. */
+  readonly missing: number;
+}
+
+/** The agent's delay of ten seconds, and a little for the writing itself. */
+const PATIENCE_MS = 11_000;
+const STEP_MS = 250;
+
+/** @throws {MalformedError} when the file is damaged; {ToolError} when it cannot be read */
+export async function joinAllocator<Captured>(options: JoinOptions<Captured>): Promise<Joined<Captured>> {
+  const { path, capture, allocated, now, pause, onWait } = options;
+  let captured = await capture();
+  let state = fileState(path);
+  let joined = join(path, captured, allocated(captured));
+  if (joined.absent || joined.missing === 0) return joined;
+  onWait?.(joined.missing);
+  for (const giveUp = now() + PATIENCE_MS; joined.missing > 0 && now() < giveUp; ) {
+    await pause(STEP_MS);
+    const seen = fileState(path);
+    if (seen === state) continue;
+    state = seen;
+    captured = await capture();
+    joined = join(path, captured, allocated(captured));
+  }
+  return joined;
+}
+
+function join<Captured>(path: string, captured: Captured, allocated: ReadonlySet<number>): Joined<Captured> {
+  const records = readCheckpoint(path);
+  const byNumber = new Map<number, readonly string[]>();
+  for (const { id, labels } of records ?? []) {
+    // Of two records with one number the agent restores the first under it, and numbers of other scopes not at all.
+    if (byNumber.has(id) || !(hasLocalScope(id) || hasRemoteNodeScope(id))) continue;
+    const list = canonicalLabels(labels);
+    if (list.length > 0) byNumber.set(id, list);
+  }
+  const identities = [...byNumber].map(([identity, labels]) => ({ identity, labels }));
+  return {
+    captured,
+    identities: identities.sort((a, b) => a.identity - b.identity),
+    absent: records === undefined,
+    missing: [...allocated].filter((identity) => !byNumber.has(identity)).length,
+  };
+}
+
+/** Changes whenever the file was replaced or written. */
+function fileState(path: string): string {
+  const stats = statSync(path, { bigint: true, throwIfNoEntry: false });
+  return stats === undefined ? '' : `${stats.dev}:${stats.ino}:${stats.mtimeNs}:${stats.size}`;
+}
