@@ -52,15 +52,16 @@ export class WalkCursors {
   }
 
   /**
-   * The cursor is gone: moves to the nearest earlier key that is proven to be there, looking ever farther back, or to
-   * the start. @param restarts whether next-key proves presence (Linux 6.13); else only two lookups do.
+   * The cursor is gone: moves to the nearest earlier key that is not known to be gone too, looking ever farther back, or
+   * to the start. @param restarts whether next-key tells (Linux 6.13). Otherwise two lookups do, and where they leave it
+   * open the key is tried: the second reading has to list it anyway.
    */
   retreat(restarts: boolean): void {
     const run = this.#previous;
     for (let step = 1; run !== undefined && step <= this.#candidates; step *= 2) {
       const index = this.#candidates - step;
       run.copyKey(index, this.#cursor);
-      if (!this.#isThere(restarts)) continue;
+      if (!this.#mayBeThere(restarts)) continue;
       this.#candidates = index;
       this.#hasBefore = index > 0;
       if (index > 0) run.copyKey(index - 1, this.#before);
@@ -76,15 +77,15 @@ export class WalkCursors {
       this.#cursor.set(this.#anchors.subarray(at, at + this.#keyBytes));
       this.#before.set(this.#anchors.subarray(at + this.#keyBytes, at + 2 * this.#keyBytes));
       this.#hasBefore = true;
-      if (this.#isThere(restarts)) return;
+      if (this.#mayBeThere(restarts)) return;
     }
     this.#hasCursor = false;
     this.#hasBefore = false;
   }
 
-  #isThere(restarts: boolean): boolean {
+  #mayBeThere(restarts: boolean): boolean {
     const presence = restarts ? this.#probe.byNextKey(this.#cursor, true) : this.#probe.byLookup(this.#cursor);
-    return presence === 'present';
+    return presence !== 'absent';
   }
 
   #pushAnchor(): void {

@@ -14,13 +14,15 @@ import type { KeyRun } from './key-run.ts';
 export interface RunProof {
   /** Leading entries that are trusted. */
   readonly trusted: number;
+  /** All of them are, and the listing did end there. */
+  readonly complete: boolean;
   /** The cursor was gone, so the run says nothing. */
   readonly lost: boolean;
   /** Some key was seen to vanish. */
   readonly disturbed: boolean;
 }
 
-const LOST: RunProof = { trusted: 0, lost: true, disturbed: true };
+const LOST: RunProof = { trusted: 0, complete: false, lost: true, disturbed: true };
 
 /**
  * By order alone, where a listing from a key that is gone starts over at the first key (Linux 6.13): entry i was there
@@ -28,18 +30,19 @@ const LOST: RunProof = { trusted: 0, lost: true, disturbed: true };
  * the map now began behind the cursor, so its first key is looked at afterwards.
  */
 export function proveByOrder(run: KeyRun, cursor: Uint8Array | undefined, probe: KeyProbe): RunProof {
-  if (run.count === 0) return { trusted: 0, lost: false, disturbed: false };
+  if (run.count === 0) return { trusted: 0, complete: run.end, lost: false, disturbed: false };
   if (cursor !== undefined && run.compare(0, cursor) <= 0) return LOST;
   if (!probe.startsBy(cursor ?? run.keys.subarray(0, run.keyBytes))) return LOST;
   const ordered = run.ordered;
   const disturbed = ordered < run.count;
-  return { trusted: disturbed || !run.end ? ordered - 1 : ordered, lost: false, disturbed };
+  const complete = run.end && !disturbed;
+  return { trusted: complete ? ordered : ordered - 1, complete, lost: false, disturbed };
 }
 
 /**
- * By a second reading, on any kernel: entry i was there if it is listed once more. The second reading starts one key
- * before the cursor, so that it has to list the cursor too; where its own start has vanished it lists something else,
- * and at worst proves too little.
+ * By a second reading, on any kernel: entry i was there if it is listed once more, and nothing was passed over before it
+ * if the second reading has nothing more there. It starts one key before the cursor, so that it has to list the cursor
+ * too; where its own start has vanished it lists something else, and at worst proves too little.
  */
 export function proveByRereading(run: KeyRun, cursor: Uint8Array | undefined, again: KeyRun): RunProof {
   const listed = again.ordered;
@@ -47,14 +50,13 @@ export function proveByRereading(run: KeyRun, cursor: Uint8Array | undefined, ag
   if (cursor !== undefined) {
     at = again.firstAfter(cursor, listed);
     if (at === 0 || again.compare(at - 1, cursor) !== 0) return LOST;
-    if (run.count > 0 && run.compare(0, cursor) <= 0) return { trusted: 0, lost: false, disturbed: true };
   }
   const ordered = run.ordered;
   let trusted = 0;
-  for (; trusted < ordered; trusted++) {
-    while (at < listed && again.compare(at, run.keys, trusted * run.keyBytes) < 0) at++;
-    if (at === listed || again.compare(at, run.keys, trusted * run.keyBytes) !== 0) break;
+  while (trusted < ordered && at < listed && again.compare(at, run.keys, trusted * run.keyBytes) === 0) {
+    trusted++;
     at++;
   }
-  return { trusted, lost: false, disturbed: trusted < run.count };
+  const complete = run.end && trusted === run.count && at === listed;
+  return { trusted, complete, lost: false, disturbed: trusted < run.count };
 }

@@ -102,12 +102,10 @@ class Walk {
         await this.#reading;
         if (this.#signal?.aborted) return this.#result('interrupted');
         const run = this.#current;
-        const { end } = run;
         const proof = this.#prove(run);
         const firstNew = this.#entries > 0 ? run.firstAfter(this.#emitted, proof.trusted) : 0;
-        const complete = end && !proof.lost && proof.trusted === run.count;
         const reason = this.#account(run, proof, firstNew);
-        if (!complete && reason === undefined) {
+        if (!proof.complete && reason === undefined) {
           this.#move(run, proof);
           this.#startReading();
         }
@@ -116,7 +114,7 @@ class Walk {
           this.#entries += proof.trusted - firstNew;
           yield { keys: run.keys, values: run.values, count: proof.trusted, firstNew };
         }
-        if (complete) return this.#result(undefined);
+        if (proof.complete) return this.#result(undefined);
         if (reason !== undefined) return this.#result(reason);
       }
     } finally {

@@ -13,9 +13,9 @@ function address(i: number): Uint8Array {
   return ipKey(`10.0.${i >> 8}.${i & 255}/32`);
 }
 
-function fill(fake: FakeMap, entries: number): void {
+function fill(fake: FakeMap, entries: number, numberOf: (i: number) => number): void {
   fake.store.update(ipKey('10.0.0.0/8'), value(0xffff));
-  for (let i = 0; i < entries; i++) fake.store.update(address(i), value(i));
+  for (let i = 0; i < entries; i++) fake.store.update(address(i), value(numberOf(i)));
 }
 
 function inBatch(call: FakeCall, phase: FakeCall['phase']): boolean {
@@ -23,10 +23,10 @@ function inBatch(call: FakeCall, phase: FakeCall['phase']): boolean {
 }
 
 describe.each(KINDS)('walkMap() against a process that aims, kernel %s', (kind) => {
-  function setUp(entries: number) {
+  function setUp(entries: number, numberOf = (i: number) => i) {
     const kernel = new FakeKernel(kind);
     const { map, fake } = kernel.createMap({ maxEntries: 5000 });
-    fill(fake, entries);
+    fill(fake, entries, numberOf);
     return { kernel, map, fake };
   }
 
@@ -69,8 +69,11 @@ describe.each(KINDS)('walkMap() against a process that aims, kernel %s', (kind) 
     expect(kernel.calls.get(BPF_MAP_LOOKUP_BATCH)).toBeLessThan(1000);
   });
 
-  it('goes back when the cursor vanishes between two calls', async () => {
-    const { kernel, map, fake } = setUp(900);
+  it.each([
+    ['different values', (i: number) => i],
+    ['the value of the wider prefix', () => 0xffff],
+  ])('goes back when the cursor vanishes between two calls, entries with %s', async (_name, numberOf) => {
+    const { kernel, map, fake } = setUp(900, numberOf);
     const vanished: string[] = [];
     let listed: Uint8Array[] = [];
     kernel.onCall = (call) => {
