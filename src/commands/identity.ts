@@ -63,8 +63,7 @@ export default class Identity extends BaseCommand {
       confirmMs: flags.confirm,
     });
     const only = orphans ? 'orphans' : unused ? 'unused' : undefined;
-    const { rows, failures } = await takeInventory({ ...query, only, policy: flags.policy }, sources);
-    const withPrefixes = rows.some(({ prefixes }) => prefixes !== undefined);
+    const { rows, withPrefixes, failures } = await takeInventory({ ...query, only, policy: flags.policy }, sources);
     const view = identityView({ empty: `no ${only ?? 'such'} identities`, withPrefixes, withPolicy: flags.policy });
     await this.sink.list(view, rows);
     if (failures.length > 0) throw new AggregateError(failures);

@@ -33,8 +33,10 @@ export interface InventoryQuery extends IdentityQuery {
 }
 
 export interface Inventory {
-  /** By number. */
-  readonly rows: readonly IdentityRow[];
+  /** By number; made one by one, as there may be very many. */
+  readonly rows: Iterable<IdentityRow>;
+  /** Whether the rows have prefixes. */
+  readonly withPrefixes: boolean;
   /** What is to be reported after the rows: what was asked for and is nowhere, or a map not read to its end. */
   readonly failures: readonly (NoEntryError | IncompleteError)[];
 }
@@ -44,6 +46,8 @@ interface Facts {
   readonly known: KnownIdentities;
   readonly ids: readonly number[];
   readonly withPrefixes: boolean;
+  /** How many numbers the labels found. */
+  readonly selected: number;
 }
 
 export async function takeInventory(query: InventoryQuery, ports: InventoryPorts): Promise<Inventory> {
@@ -51,9 +55,13 @@ export async function takeInventory(query: InventoryQuery, ports: InventoryPorts
   const ids = [...new Set(facts.ids)].sort((a, b) => a - b);
   const everything = query.only === undefined && !hasWords(query);
   const policy = query.policy ? await ports.readPolicy(everything ? undefined : new Set(ids)) : undefined;
-  const rows = ids.filter((id) => isSomewhere(id, facts)).map((id) => rowOf(id, facts, policy));
+  const found = ids.filter((id) => isSomewhere(id, facts));
   const unread = policy?.problems.map((problem) => new IncompleteError(problem)) ?? [];
-  return { rows, failures: [...failuresOf(query, facts, rows), ...unread] };
+  return {
+    rows: rowsOf(found, facts, policy),
+    withPrefixes: facts.withPrefixes && facts.use !== null,
+    failures: [...failuresOf(query, facts, found), ...unread],
+  };
 }
 
 async function gather(query: InventoryQuery, ports: InventoryPorts): Promise<Facts> {
@@ -61,10 +69,11 @@ async function gather(query: InventoryQuery, ports: InventoryPorts): Promise<Fac
   const known = await ports.readKnown();
   if (query.only === 'unused') return unused(query, known, ports);
   const words = hasWords(query);
-  const asked = wordIds(query, known);
+  const selected = query.selectors.length > 0 ? known.select(query.selectors) : [];
+  const asked = [...query.ids, ...selected];
   const use = await ports.readUse(new Set(asked));
   const ids = words ? asked : [...RESERVED_IDS, ...known.ids, ...(use?.counts.keys() ?? [])];
-  return { use, known, ids, withPrefixes: words };
+  return { use, known, ids, withPrefixes: words, selected: selected.length };
 }
 
 async function orphans(query: InventoryQuery, ports: InventoryPorts): Promise<Facts> {
@@ -72,14 +81,14 @@ async function orphans(query: InventoryQuery, ports: InventoryPorts): Promise<Fa
     async (wanted) => ({ use: await mustRead(ports, wanted), known: await ports.readKnown() }),
     (candidates) => ports.wait(candidates),
   );
-  return { ...reading, ids: ids.filter(inWords(query, reading.known)), withPrefixes: true };
+  return { ...reading, ids: ids.filter(inWords(query, reading.known)), withPrefixes: true, selected: 0 };
 }
 
 async function unused(query: InventoryQuery, known: KnownIdentities, ports: InventoryPorts): Promise<Facts> {
   const use = await mustRead(ports, new Set());
   if (use.incomplete !== undefined) throw new IncompleteError(use.incomplete);
   const ids = [...known.ids].filter((id) => use.count(id) === 0).filter(inWords(query, known));
-  return { use, known, ids, withPrefixes: false };
+  return { use, known, ids, withPrefixes: false, selected: 0 };
 }
 
 async function mustRead(ports: InventoryPorts, wanted: ReadonlySet<number>): Promise<IdentityUse> {
@@ -90,13 +99,9 @@ async function mustRead(ports: InventoryPorts, wanted: ReadonlySet<number>): Pro
 
 const hasWords = ({ ids, selectors }: IdentityQuery): boolean => ids.length > 0 || selectors.length > 0;
 
-function wordIds({ ids, selectors }: IdentityQuery, known: KnownIdentities): number[] {
-  return [...ids, ...(selectors.length > 0 ? known.select(selectors) : [])];
-}
-
 function inWords(query: IdentityQuery, known: KnownIdentities): (id: number) => boolean {
   if (!hasWords(query)) return () => true;
-  const ids = new Set(wordIds(query, known));
+  const ids = new Set([...query.ids, ...(query.selectors.length > 0 ? known.select(query.selectors) : [])]);
   return (id) => ids.has(id);
 }
 
@@ -115,17 +120,21 @@ function rowOf(identity: number, { use, known, withPrefixes }: Facts, policy: Po
   });
 }
 
-function failuresOf(query: InventoryQuery, { use }: Facts, rows: readonly IdentityRow[]): Inventory['failures'] {
+function* rowsOf(ids: readonly number[], facts: Facts, policy: PolicyRules | undefined): Generator<IdentityRow> {
+  for (const id of ids) yield rowOf(id, facts, policy);
+}
+
+function failuresOf(query: InventoryQuery, { use, selected }: Facts, ids: readonly number[]): Inventory['failures'] {
   const failures: (NoEntryError | IncompleteError)[] = [];
   if (use?.incomplete !== undefined) failures.push(new IncompleteError(use.incomplete));
   if (query.only !== undefined) return failures;
-  const found = new Set(rows.map(({ identity }) => identity));
+  const found = new Set(ids);
   const where =
     use === null ? 'it is in no checkpoint, and no map was read' : 'it is in no checkpoint and not in the map';
   for (const id of query.ids) {
     if (!found.has(id)) failures.push(noIdentity(String(id), where));
   }
-  if (query.selectors.length > 0 && rows.length === 0) {
+  if (query.selectors.length > 0 && selected === 0) {
     failures.push(noIdentity(query.selectors.map(({ text }) => text).join(' '), 'no checkpoint has such labels'));
   }
   return failures;

@@ -4,7 +4,11 @@ import { CheckpointIndex } from '../../../src/lib/identity/checkpoint-index.ts';
 import { parseIdentityQuery } from '../../../src/lib/inventory/identity-query.ts';
 import { IdentityUse } from '../../../src/lib/inventory/identity-use.ts';
 import { checkpointStore, KnownIdentities, stateStore } from '../../../src/lib/inventory/known-identities.ts';
-import { type InventoryPorts, type InventoryQuery, takeInventory } from '../../../src/lib/inventory/take-inventory.ts';
+import {
+  type InventoryPorts,
+  type InventoryQuery,
+  takeInventory as takeLazily,
+} from '../../../src/lib/inventory/take-inventory.ts';
 import type { PolicyRule } from '../../../src/lib/policymap/policy-rule.ts';
 import { emptyCheckpoint } from '../../../src/lib/state/checkpoint.ts';
 
@@ -48,6 +52,12 @@ const query = (words: readonly string[] = [], only?: InventoryQuery['only']): In
   ...parseIdentityQuery(words),
   only,
 });
+
+/** With the rows as a list. */
+async function takeInventory(wanted: InventoryQuery, from: InventoryPorts) {
+  const inventory = await takeLazily(wanted, from);
+  return { ...inventory, rows: [...inventory.rows] };
+}
 
 async function numbers(words: readonly string[], only?: InventoryQuery['only'], overrides?: Partial<InventoryPorts>) {
   const { rows } = await takeInventory(query(words, only), ports(overrides));
@@ -128,6 +138,7 @@ describe('takeInventory() of words', () => {
     expect(rows).toHaveLength(1);
     expect(failures.map(({ message }) => message)).toEqual([
       'Cannot find identity 16777999: it is in no checkpoint and not in the map',
+      'Cannot find identity k8s:app: no checkpoint has such labels',
     ]);
     const none = await takeInventory(query(['k8s:app=x']), ports());
     expect(none.failures).toEqual([expect.any(NoEntryError)]);
