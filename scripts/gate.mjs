@@ -1,6 +1,6 @@
 /**
- * `npm test`: everything that has to hold before a change is accepted, from the quick checks to the slow ones. Stops at
- * the first step that fails and ends with one line that counts all tests.
+ * `npm test`: everything that has to hold before a change is accepted. Runs all steps whatever they find (only without a
+ * build there is nothing to test), names those that failed, and ends with one line that counts all tests.
  */
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -26,16 +26,21 @@ const steps = [
   tests('speed'),
 ];
 
+const failed = [];
 for (const step of steps) {
   const started = process.hrtime.bigint();
   process.stdout.write(`\n== ${step.name}\n`);
   const failure = step.run();
   const seconds = Number(process.hrtime.bigint() - started) / 1e9;
   process.stdout.write(`== ${step.name}: ${failure ?? 'ok'} (${seconds.toFixed(1)} s)\n`);
-  if (failure !== undefined) finish(1);
+  if (failure !== undefined) failed.push(`${step.name}: ${failure}`);
+  if (failure !== undefined && step.name === 'build') break;
 }
+rmSync(reports, { recursive: true, force: true });
 if (!isRoot) process.stdout.write('\nNot root: the tests against the real kernel were left out.\n');
-finish(0);
+for (const line of failed) process.stdout.write(`\nFAILED ${line}`);
+process.stdout.write(`\n${counts.passed} passed, ${counts.failed} failed, ${counts.skipped} skipped\n`);
+process.exit(failed.length === 0 ? 0 : 1);
 
 /** @returns a step; its `run()` gives the reason of a failure, or undefined */
 function command(name, program, args) {
@@ -74,10 +79,4 @@ function tests(project, { noSkips = false } = {}) {
       return noSkips && skipped > 0 ? `${skipped} skipped, and in CI none may be` : undefined;
     },
   };
-}
-
-function finish(status) {
-  rmSync(reports, { recursive: true, force: true });
-  process.stdout.write(`\n${counts.passed} passed, ${counts.failed} failed, ${counts.skipped} skipped\n`);
-  process.exit(status);
 }
