@@ -15,9 +15,23 @@ const INSTEAD: Readonly<Record<FeatureName, string>> = {
 
 /** One line for what is there, one for each feature that is absent or could not be probed. Makes private maps only. */
 export function checkFeatures(kernel: Kernel): Finding[] {
+  const features = new Features({ kernel });
+  const { outcome: making, reason: refusal } = features.have('mapCreate');
+  // Every other probe begins with a private map.
+  if (making === 'unknown') {
+    return [
+      {
+        check: 'may-create-maps',
+        severity: 'low',
+        message: 'may not create maps, so what the kernel can do was not probed',
+        hint: 'it needs CAP_BPF',
+        evidence: [refusal],
+      },
+    ];
+  }
   const present: string[] = [];
   const findings: Finding[] = [];
-  for (const { name, title, minKernel, outcome, reason } of new Features({ kernel }).all()) {
+  for (const { name, title, minKernel, outcome, reason } of features.all()) {
     if (outcome === 'available') present.push(title);
     else if (outcome === 'absent') {
       findings.push({

@@ -5,6 +5,7 @@ import { objectIds } from '../bpf/object-ids.ts';
 import { openPin } from '../bpf/open-pin.ts';
 import type { Finding } from '../check/finding.ts';
 import { ToolError } from '../errors.ts';
+import { fileError } from '../fs/file-error.ts';
 import type { Kernel } from '../native/kernel.ts';
 
 export interface PermissionOptions {
@@ -57,7 +58,7 @@ export function checkPermissions({ kernel, pin, stateDirectory }: PermissionOpti
       check: 'may-keep-state',
       what: `keep state in ${stateDirectory}`,
       needs: 'a writable directory: another --state-dir, or root',
-      attempt: () => accessSync(nearestExisting(stateDirectory), constants.W_OK | constants.X_OK),
+      attempt: () => requireWritable(nearestExisting(stateDirectory)),
     },
   ];
   const may: string[] = [];
@@ -76,10 +77,18 @@ function refusalOf({ check, what, needs, attempt }: Attempt): Finding | undefine
     attempt();
     return undefined;
   } catch (error) {
-    if (!(error instanceof ToolError) && !(error instanceof Error && 'syscall' in error)) throw error;
+    if (!(error instanceof ToolError)) throw error;
     // Whoever may not even read learns nothing else from this command.
     const severity = check === 'may-read' ? 'high' : 'low';
     return { check, severity, message: `may not ${what}`, hint: `it needs ${needs}`, evidence: [error.message] };
+  }
+}
+
+function requireWritable(directory: string): void {
+  try {
+    accessSync(directory, constants.W_OK | constants.X_OK);
+  } catch (cause) {
+    throw fileError('write in', directory, cause);
   }
 }
 

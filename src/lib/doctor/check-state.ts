@@ -2,6 +2,7 @@
 import { existsSync, readdirSync, type Stats, statSync } from 'node:fs';
 import type { Finding } from '../check/finding.ts';
 import { ToolError } from '../errors.ts';
+import { fileError } from '../fs/file-error.ts';
 import { listBackups } from '../state/backup.ts';
 import type { StateCheckpoint } from '../state/checkpoint.ts';
 import { readLockHolder } from '../state/lock.ts';
@@ -18,7 +19,13 @@ export interface StateCheckOptions {
 const CHECK = 'state-directory';
 
 export function checkState({ directory, pin }: StateCheckOptions): Finding[] {
-  const stats = statSync(directory, { throwIfNoEntry: false });
+  let stats: Stats | undefined;
+  try {
+    stats = statSync(directory, { throwIfNoEntry: false });
+  } catch (cause) {
+    const { message } = fileError('look at', directory, cause);
+    return [{ check: CHECK, severity: 'low', message, hint: 'run as root' }];
+  }
   if (stats === undefined) {
     return [{ check: CHECK, severity: 'info', message: `${directory} does not exist: ipc has kept nothing yet` }];
   }

@@ -111,7 +111,8 @@ function chooseTarget({ ref, kernel, bpffs, tcBpfMnt }: ExamineOptions): Chosen 
     return { id, pin: choice.path, findings: [finding] };
   } catch (error) {
     if (ref !== undefined || !(error instanceof ToolError)) throw error;
-    const { message, hint } = error;
+    const { message, code } = error;
+    const hint = code === 'MAP_NOT_FOUND' ? 'a map without a pin is read with --map id:N' : error.hint;
     return { findings: [{ check: 'pin-choice', severity: 'high', message, ...(hint !== undefined && { hint }) }] };
   }
 }

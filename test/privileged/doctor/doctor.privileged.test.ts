@@ -16,6 +16,7 @@ import type { Finding } from '../../../src/lib/check/finding.ts';
 import { LinuxKernel } from '../../../src/lib/native/linux-kernel.ts';
 import { emptyCheckpoint, type StateCheckpoint } from '../../../src/lib/state/checkpoint.ts';
 import { openState } from '../../../src/lib/state/state.ts';
+import { installProgram } from '../../support/installed-program.ts';
 import { loadProgram } from '../../support/load-program.ts';
 import { runCommand } from '../../support/run-command.ts';
 
@@ -214,6 +215,26 @@ describe('ipc doctor', () => {
     const { item, exitCode } = await doctor();
     expect(item('allocator-checkpoint')).toMatchObject({ severity: 'high' });
     expect(exitCode).toBe(10);
+  });
+
+  it('op 50: a user without rights is told of each one that is missing, and what would help', async () => {
+    pinMap(makeMap(1), pin);
+    fs.chmodSync(pin, 0o600);
+    for (const open of [dir, bpffs]) fs.chmodSync(open, 0o755);
+    fs.mkdirSync(join(dir, 'state'), { mode: 0o700 });
+    using program = installProgram();
+    const argv = ['doctor', '--json', '--bpffs', bpffs, '--state-dir', join(dir, 'state/inner')];
+    const { status, stdout } = program.run(argv, { uid: 65534 });
+    const { items, complete } = JSON.parse(stdout) as Report;
+    const said = new Map(items.map(({ check, severity, message }) => [check, `${severity}: ${message}`]));
+    expect(said.get('pin-choice')).toBe(`high: Cannot open map ${pin}: no permission to read this pin`);
+    expect(said.get('may-list-maps')).toBe('low: may not list maps by id');
+    expect(said.get('may-list-programs')).toBe('low: may not list programs');
+    expect(said.get('may-create-maps')).toMatch(/^low: may not create maps/);
+    expect(said.get('may-keep-state')).toBe(`low: may not keep state in ${dir}/state/inner`);
+    expect(said.get('state-directory')).toBe(`low: Cannot look at ${dir}/state/inner: permission denied`);
+    for (const { severity, hint } of items) if (severity !== 'info') expect(hint).toBeDefined();
+    expect([status, complete]).toEqual([10, false]);
   });
 
   it('fails like every command when --map names nothing', async () => {
