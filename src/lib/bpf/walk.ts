@@ -33,7 +33,7 @@ export interface WalkResult {
   readonly complete: boolean;
   /** Entries emitted. */
   readonly entries: number;
-  /** How often a key vanished where the listing stood. */
+  /** How often something had to be listed again because keys vanished under the listing. */
   readonly restarts: number;
   /** Why it is not complete, to follow a colon. */
   readonly reason?: string;
@@ -45,7 +45,7 @@ const SMALL_ENTRIES = 256;
 /** The second reading has to hold the cursor, and what was added meanwhile. */
 const SPARE_ENTRIES = 16;
 /** Readings in a row that found nothing new. */
-const MAX_FRUITLESS = 100;
+const MAX_FRUITLESS = 1000;
 /** A map is read at most so many times over, whatever is added in front of the walk. */
 const MAX_ROUNDS = 8;
 /** What a reading costs at least, in entries. */
@@ -140,15 +140,13 @@ class Walk {
     return 'the map changed faster than it could be read';
   }
 
-  #move(run: KeyRun, { trusted, lost }: RunProof): void {
+  #move(run: KeyRun, { trusted, lost, disturbed }: RunProof): void {
     if (lost) this.#cursors.retreat(this.#again === undefined);
+    const limit = disturbed ? Math.max(READING_COST, 2 * trusted) : 2 * this.#limit;
+    this.#limit = Math.min(this.#batchEntries, limit);
     if (trusted === 0) return;
     this.#cursors.advance(run, trusted - 1);
     [this.#current, this.#other] = [this.#other, this.#current];
-    this.#limit = Math.min(
-      this.#batchEntries,
-      trusted < run.count - 1 ? Math.max(READING_COST, 2 * trusted) : 2 * this.#limit,
-    );
   }
 
   #startReading(): void {
