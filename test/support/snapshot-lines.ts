@@ -36,14 +36,17 @@ export const entryValue: fc.Arbitrary<EntryValue> = fc
   })
   .map(({ address, length, clusterId, identity, tunnel, encryptKey, flags }) => {
     const prefix = makePrefix(address, Math.min(length, address.length * 8), clusterId);
+    const bytes = tunnel === undefined || isMapped(Uint8Array.from(tunnel)) ? undefined : Uint8Array.from(tunnel);
+    // As in a map: the flags say whether there is a tunnel and of which family.
+    const tunnelFlags = bytes === undefined ? 0 : bytes.length === 16 ? 6 : 2;
     return {
       prefix: formatPrefix(prefix),
       ...(clusterId !== 0 && { clusterId }),
       family: prefix.family,
       identity,
-      ...(tunnel && !isMapped(Uint8Array.from(tunnel)) && { tunnelEndpoint: formatAddress(Uint8Array.from(tunnel)) }),
+      ...(bytes && { tunnelEndpoint: formatAddress(bytes) }),
       encryptKey,
-      flags,
+      flags: (flags & ~6) | tunnelFlags,
     };
   });
 
