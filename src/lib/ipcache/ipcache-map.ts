@@ -1,5 +1,6 @@
 /** An open ipcache map together with the layout of its entries: what every command that reads or writes one works on. */
 import type { BpfMap } from '../bpf/map.ts';
+import { readMapBtf } from '../bpf/map-btf.ts';
 import type { MapRef } from '../bpf/map-ref.ts';
 import { type OpenIpcacheOptions, openIpcacheMap } from '../bpf/open-ipcache-map.ts';
 import type { PinChoice } from '../bpf/pick-pin.ts';
@@ -44,20 +45,34 @@ export class IpcacheMap implements Disposable {
 export async function openIpcache(options: OpenIpcache): Promise<IpcacheMap> {
   const { map, choice } = openIpcacheMap(options.ref, options);
   try {
-    return new IpcacheMap(map, await layoutOf(map, options), choice);
+    return new IpcacheMap(
+      map,
+      knownLayoutOf(map, options.layout) ?? (await walkedLayoutOf(map, options.signal)),
+      choice,
+    );
   } catch (error) {
     map[Symbol.dispose]();
     throw error;
   }
 }
 
-async function layoutOf(map: BpfMap, { layout, signal }: OpenIpcache): Promise<LayoutChoice> {
+/** The layout where it can be told without reading entries. @throws as chooseLayout */
+export function knownLayoutOf(map: BpfMap, layout?: LayoutName): LayoutChoice | undefined {
   const { keyBytes, valueBytes } = map.info;
-  const chosen = chooseLayout({ map: map.label, keyBytes, valueBytes, ...(layout && { layout }) });
-  if (chosen !== undefined) return chosen;
+  const btf = layout === undefined ? readMapBtf(map) : undefined;
+  return chooseLayout({ map: labelOf(map), keyBytes, valueBytes, ...(layout && { layout }), ...(btf && { btf }) });
+}
+
+/** The layout by everything the map holds. @throws as layoutFromEvidence */
+export async function walkedLayoutOf(map: BpfMap, signal?: AbortSignal): Promise<LayoutChoice> {
   const evidence = new LayoutEvidence();
   for await (const batch of walkMap(map, { signal })) {
     evidence.observe(batch.keys, batch.values, batch.count, batch.firstNew);
   }
-  return layoutFromEvidence(map.label, evidence.counts);
+  return layoutFromEvidence(labelOf(map), evidence.counts);
+}
+
+/** The map as users name it: its pin, else `id:N`. */
+export function labelOf(map: BpfMap): string {
+  return map.path ?? `id:${map.info.id}`;
 }
