@@ -1,41 +1,42 @@
 /**
- * Labels of a few numbers out of a large checkpoint by looking for their bytes, without reading the file as JSON. A hit
- * counts only where the agent's own form is around it; a hit of any other look, or a file of another look, is read in
- * full. So the answer is that of the full reader, but damage elsewhere in the file goes unnoticed.
+ * Labels of a few numbers out of a large checkpoint by looking for their bytes, in pieces, without reading the file as
+ * JSON. A hit counts only where the agent's own form is around it. Where the digits stand in any other surroundings, or
+ * the file has another look, it is read in full. So the answer is that of the full reader, but for two things: damage
+ * elsewhere goes unnoticed, and of two records with one number the one in the agent's form is taken.
  */
+import * as fs from 'node:fs';
+import { fileError } from '../fs/file-error.ts';
+import { type CheckpointFile, withCheckpointFile } from './checkpoint-file.ts';
 import { CheckpointIndex } from './checkpoint-index.ts';
-import { PlainRecordReader } from './checkpoint-plain.ts';
-import { JsonCursor } from './json-cursor.ts';
-import type { Labels } from './labels.ts';
+import { MAX_LIST_BYTES, PlainRecordReader } from './checkpoint-plain.ts';
+import { Labels } from './labels.ts';
 
 /** Beyond this many numbers one pass over everything is the faster way. */
 const MAX_SEARCHES = 4;
+const CHUNK_BYTES = 256 * 1024;
+/** More than any needle with what has to be around it. */
+const OVERLAP_BYTES = 64;
+/** A plain record is at most some times as long as its list. */
+const WINDOW_BYTES = 4 * MAX_LIST_BYTES;
 
-const BEGIN = Buffer.from('[{"id":');
-const END = Buffer.from('}}}]');
-const BEFORE_RECORD = Buffer.from('}}},');
-const OPEN_ID = '{"id":';
+const BEGIN = '[{"id":';
+const END = '}}}]';
+const BEFORE_RECORD = '}}},';
 
 /**
- * @returns number → labels of those that are in the file
- * @throws {MalformedError} as `parseCheckpoint` where the file had to be read in full
+ * @returns number → labels of those that are in the file; undefined when there is no such file
+ * @throws as `readCheckpoint` where the file had to be read in full
  */
-export function findInCheckpoint(bytes: Buffer, file: string, ids: Iterable<number>): Map<number, Labels> {
-  const wanted = new Set(ids);
-  const found = new Map<number, Labels>();
-  if (wanted.size === 0) return found;
-  if (wanted.size > MAX_SEARCHES || !looksPlain(bytes)) return readInFull(bytes, file, wanted);
-  const plain = new PlainRecordReader(bytes);
-  for (const id of wanted) {
-    const labels = searchOne(bytes, plain, id);
-    if (labels === 'unclear') return readInFull(bytes, file, wanted);
-    if (labels !== undefined) found.set(id, labels);
-  }
-  return found;
+export function findInCheckpoint(path: string, ids: Iterable<number>): Map<number, Labels> | undefined {
+  const wanted = [...new Set(ids)];
+  return withCheckpointFile(path, (file) => {
+    const found = wanted.length === 0 ? new Map<number, Labels>() : search(file, path, wanted);
+    return found ?? readInFull(file, path, wanted);
+  });
 }
 
-function readInFull(bytes: Buffer, file: string, wanted: ReadonlySet<number>): Map<number, Labels> {
-  const index = CheckpointIndex.of(bytes, file);
+function readInFull(file: CheckpointFile, path: string, wanted: readonly number[]): Map<number, Labels> {
+  const index = CheckpointIndex.of(file.readAll(), path);
   const found = new Map<number, Labels>();
   for (const id of wanted) {
     const labels = index.lookup(id);
@@ -44,34 +45,89 @@ function readInFull(bytes: Buffer, file: string, wanted: ReadonlySet<number>): M
   return found;
 }
 
-function looksPlain(bytes: Buffer): boolean {
-  const length = bytes[bytes.length - 1] === 0x0a ? bytes.length - 1 : bytes.length;
-  return startsAt(bytes, 0, BEGIN) && length >= END.length && startsAt(bytes, length - END.length, END);
-}
-
-function searchOne(bytes: Buffer, plain: PlainRecordReader, id: number): Labels | 'unclear' | undefined {
-  const digits = String(id);
-  // Every way to write the number has these digits in it, so where they are not, it is not.
-  const first = nextNumber(bytes, digits, 0);
-  if (first < 0) return undefined;
-  const record = first - OPEN_ID.length;
-  if (record < 1 || bytes.toString('latin1', record, first) !== OPEN_ID) return 'unclear';
-  if (record > 1 && !startsAt(bytes, record - BEFORE_RECORD.length, BEFORE_RECORD)) return 'unclear';
-  return plain.read(new JsonCursor(bytes, record))?.labels ?? 'unclear';
-}
-
-/** Where the digits stand as a whole number, from `from` on; -1 when nowhere. */
-function nextNumber(bytes: Buffer, digits: string, from: number): number {
-  for (let at = bytes.indexOf(digits, from, 'latin1'); at >= 0; at = bytes.indexOf(digits, at + 1, 'latin1')) {
-    if (!isDigit(bytes[at - 1]) && !isDigit(bytes[at + digits.length])) return at;
+/** @returns undefined when the search is no safe way */
+function search(file: CheckpointFile, path: string, wanted: readonly number[]): Map<number, Labels> | undefined {
+  if (!file.regular || wanted.length > MAX_SEARCHES || !looksPlain(file, path)) return undefined;
+  const found = new Map<number, Labels>();
+  for (const [id, at] of findRecords(file, path, wanted)) {
+    const labels = readAt(file, path, at);
+    if (labels === undefined) return undefined;
+    found.set(id, labels);
   }
-  return -1;
+  const missing = wanted.filter((id) => !found.has(id)).map(String);
+  return missing.length > 0 && hasNumber(file, path, missing) ? undefined : found;
+}
+
+function looksPlain(file: CheckpointFile, path: string): boolean {
+  const tail = END.length + 1;
+  const end = textAt(file, path, file.bytes - tail, tail);
+  return textAt(file, path, 0, BEGIN.length) === BEGIN && (end.endsWith(END) || end === `${END}\n`);
+}
+
+/** Where records of the numbers begin, the first of each. */
+function findRecords(file: CheckpointFile, path: string, wanted: readonly number[]): Map<number, number> {
+  const needles = new Map(wanted.map((id) => [id, Buffer.from(`{"id":${id},`)]));
+  const found = new Map<number, number>();
+  eachChunk(file, path, (chunk, position) => {
+    for (const [id, needle] of needles) {
+      const at = chunk.indexOf(needle);
+      if (at < 0) continue;
+      found.set(id, position + at);
+      needles.delete(id);
+    }
+    return needles.size > 0;
+  });
+  return found;
+}
+
+function readAt(file: CheckpointFile, path: string, at: number): Labels | undefined {
+  if (at > 1 && textAt(file, path, at - BEFORE_RECORD.length, BEFORE_RECORD.length) !== BEFORE_RECORD) return undefined;
+  const bytes = Buffer.alloc(WINDOW_BYTES);
+  read(file, path, bytes, at);
+  const reader = new PlainRecordReader(bytes);
+  return reader.match(0) === undefined ? undefined : Labels.fromReversibleList(reader.sortedList());
+}
+
+/** Every way to write a number has its digits in it: where they stand nowhere as a whole number, it is not there. */
+function hasNumber(file: CheckpointFile, path: string, digits: readonly string[]): boolean {
+  let hit = false;
+  eachChunk(file, path, (chunk) => {
+    hit = digits.some((text) => standsIn(chunk, text));
+    return !hit;
+  });
+  return hit;
+}
+
+function standsIn(chunk: Buffer, digits: string): boolean {
+  const needle = Buffer.from(digits);
+  for (let at = chunk.indexOf(needle); at >= 0; at = chunk.indexOf(needle, at + 1)) {
+    if (!isDigit(chunk[at - 1]) && !isDigit(chunk[at + needle.length])) return true;
+  }
+  return false;
 }
 
 function isDigit(byte: number | undefined): boolean {
   return byte !== undefined && byte >= 0x30 && byte <= 0x39;
 }
 
-function startsAt(bytes: Buffer, at: number, wanted: Buffer): boolean {
-  return bytes.subarray(at, at + wanted.length).equals(wanted);
+/** Pieces of the file that overlap, until `visit` says that it has enough. */
+function eachChunk(file: CheckpointFile, path: string, visit: (chunk: Buffer, position: number) => boolean): void {
+  const bytes = Buffer.alloc(CHUNK_BYTES);
+  for (let position = 0; position < file.bytes; position += CHUNK_BYTES - OVERLAP_BYTES) {
+    const length = read(file, path, bytes, position);
+    if (!visit(bytes.subarray(0, length), position) || length < CHUNK_BYTES) return;
+  }
+}
+
+function textAt(file: CheckpointFile, path: string, at: number, length: number): string {
+  const bytes = Buffer.alloc(length);
+  return bytes.toString('latin1', 0, read(file, path, bytes, Math.max(0, at)));
+}
+
+function read({ fd }: CheckpointFile, path: string, into: Buffer, position: number): number {
+  try {
+    return fs.readSync(fd, into, 0, into.length, position);
+  } catch (cause) {
+    throw fileError('read', path, cause);
+  }
 }

@@ -1,15 +1,13 @@
 /**
  * The way almost every record of a checkpoint is written: no blanks, fields in the agent's order, plain ASCII. Such a
- * record becomes the sorted list of its labels byte by byte, with one string made in the end; everything else is left
- * to `readRecord`, which knows all the rules.
+ * record becomes the sorted list of its labels byte by byte; everything else is left to `readRecord`, which knows all
+ * the rules.
  */
-import type { IdentityRecord } from './caching-allocator.ts';
-import type { JsonCursor } from './json-cursor.ts';
-import { Labels } from './labels.ts';
 import { isNumericIdentity, type NumericIdentity } from './numeric-identity.ts';
 
 const MAX_LABELS = 64;
-const MAX_LIST_BYTES = 16_384;
+/** Longer lists are left to the full reader. */
+export const MAX_LIST_BYTES = 16_384;
 
 const OPEN_ID = Buffer.from('{"id":');
 const OPEN_LABELS = Buffer.from(',"labels":{"');
@@ -43,27 +41,18 @@ export class PlainRecordReader {
   /** How many of the spans belong to the record matched last. */
   #count = 0;
 
+  /** @param bytes may be filled anew between two calls; what lies behind the text must be a byte no record has, or the end */
   constructor(bytes: Buffer) {
     this.#bytes = bytes;
   }
 
-  /** Takes the record at the cursor. @returns undefined, with the cursor where it was, when it is not a plain one */
-  read(cursor: JsonCursor): IdentityRecord | undefined {
-    const id = this.#match(cursor.at);
-    const sortedList = id === undefined ? undefined : this.#sortedList();
-    if (id === undefined || sortedList === undefined) return undefined;
-    cursor.at = this.#at;
-    return { id, labels: Labels.fromReversibleList(sortedList) };
+  /** Behind the record matched last. */
+  get end(): number {
+    return this.#at;
   }
 
-  /** Passes the record at the cursor. @returns its number; undefined, with the cursor where it was, as `read` */
-  skip(cursor: JsonCursor): NumericIdentity | undefined {
-    const id = this.#match(cursor.at);
-    if (id !== undefined) cursor.at = this.#at;
-    return id;
-  }
-
-  #match(at: number): NumericIdentity | undefined {
+  /** Matches the record at `at`. @returns its number; undefined when it is not a plain one, or not complete */
+  match(at: number): NumericIdentity | undefined {
     this.#at = at;
     if (!this.#literal(OPEN_ID)) return undefined;
     const id = this.#number();
@@ -73,7 +62,27 @@ export class PlainRecordReader {
       if (this.#count === MAX_LABELS || !this.#label(this.#count)) return undefined;
       this.#count++;
     } while (this.#literal(NEXT_LABEL));
-    return this.#literal(CLOSE_RECORD) ? id : undefined;
+    return this.#literal(CLOSE_RECORD) && this.#sort() && this.#listBytes() <= MAX_LIST_BYTES ? id : undefined;
+  }
+
+  /** The sorted list of the labels matched last; it gives back every label as it was. */
+  sortedList(): string {
+    return this.#scratch.toString('latin1', 0, this.writeList(this.#scratch, 0));
+  }
+
+  /** Writes that list, which is never longer than its record. @returns behind it */
+  writeList(out: Uint8Array, at: number): number {
+    let end = at;
+    for (let i = 0; i < this.#count; i++) {
+      const span = this.#span(i);
+      end = this.#copy(span.source, span.sourceEnd, out, end);
+      out[end++] = 0x3a;
+      end = this.#copy(span.key, span.keyEnd, out, end);
+      out[end++] = 0x3d;
+      end = this.#copy(span.value, span.valueEnd, out, end);
+      out[end++] = 0x3b;
+    }
+    return end;
   }
 
   /** -1 for anything but a number from 1 up, written without a leading zero. */
@@ -112,7 +121,7 @@ export class PlainRecordReader {
     const span = this.#spans[index];
     if (span !== undefined) return span;
     const fresh = { key: 0, keyEnd: 0, value: 0, valueEnd: 0, source: 0, sourceEnd: 0 };
-    this.#spans.push(fresh);
+    this.#spans[index] = fresh;
     return fresh;
   }
 
@@ -139,25 +148,21 @@ export class PlainRecordReader {
     return true;
   }
 
-  /** @returns undefined when two keys are equal or the list is very long */
-  #sortedList(): string | undefined {
+  /** By bytes of the keys. @returns false when two of them are equal: which one stays is for the full reader */
+  #sort(): boolean {
     const spans = this.#spans;
-    const count = this.#count;
-    for (let i = 1; i < count; i++) {
+    for (let i = 1; i < this.#count; i++) {
       for (let j = i; j > 0; j--) {
-        const left = spans[j - 1];
-        const right = spans[j];
-        if (left === undefined || right === undefined) return undefined;
+        const left = this.#span(j - 1);
+        const right = this.#span(j);
         const order = this.#compareKeys(left, right);
-        if (order === 0) return undefined;
+        if (order === 0) return false;
         if (order < 0) break;
         spans[j - 1] = right;
         spans[j] = left;
       }
     }
-    let end = 0;
-    for (let i = 0; i < count && end >= 0; i++) end = this.#append(spans[i], end);
-    return end < 0 ? undefined : this.#scratch.toString('latin1', 0, end);
+    return true;
   }
 
   #compareKeys(a: Span, b: Span): number {
@@ -169,22 +174,18 @@ export class PlainRecordReader {
     return a.keyEnd - a.key - (b.keyEnd - b.key);
   }
 
-  #append(span: Span | undefined, at: number): number {
-    if (span === undefined) return -1;
-    const length = span.sourceEnd - span.source + (span.keyEnd - span.key) + (span.valueEnd - span.value) + 3;
-    if (at + length > MAX_LIST_BYTES) return -1;
-    let end = this.#copy(span.source, span.sourceEnd, at);
-    this.#scratch[end++] = 0x3a;
-    end = this.#copy(span.key, span.keyEnd, end);
-    this.#scratch[end++] = 0x3d;
-    end = this.#copy(span.value, span.valueEnd, end);
-    this.#scratch[end++] = 0x3b;
-    return end;
+  #listBytes(): number {
+    let bytes = 0;
+    for (let i = 0; i < this.#count; i++) {
+      const span = this.#span(i);
+      bytes += span.sourceEnd - span.source + span.keyEnd - span.key + span.valueEnd - span.value + 3;
+    }
+    return bytes;
   }
 
-  #copy(from: number, to: number, at: number): number {
+  #copy(from: number, to: number, out: Uint8Array, at: number): number {
     let end = at;
-    for (let i = from; i < to; i++) this.#scratch[end++] = this.#bytes[i] ?? 0;
+    for (let i = from; i < to; i++) out[end++] = this.#bytes[i] ?? 0;
     return end;
   }
 }
