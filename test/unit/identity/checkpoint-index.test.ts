@@ -73,7 +73,7 @@ describe('CheckpointIndex.read()', () => {
         expect(index?.size).toBe(all.size);
         for (const id of CHECKPOINT_IDS) expect(asText(index?.lookup(id))).toBe(asText(all.get(id)));
       }),
-      { numRuns: 500 },
+      { numRuns: 300 },
     );
   });
 
@@ -117,7 +117,7 @@ describe('findInCheckpoint()', () => {
           expect(possible).toContain(asText(found?.get(id)));
         }
       }),
-      { numRuns: 2000 },
+      { numRuns: 300 },
     );
   });
 

@@ -119,7 +119,7 @@ describe('parseCheckpoint()', () => {
           expect(error).toBeInstanceOf(MalformedError);
         }
       }),
-      { numRuns: 3000 },
+      { numRuns: 500 },
     );
   });
 });
@@ -146,7 +146,7 @@ describe('checkpointChunks()', () => {
           expect(parse(text).map(({ id, labels }) => [id, labels.entries()])).toEqual(wanted);
         }
       }),
-      { numRuns: 1000 },
+      { numRuns: 500 },
     );
   });
 

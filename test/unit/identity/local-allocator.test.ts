@@ -91,7 +91,7 @@ describe('LocalAllocator', () => {
           for (const one of naive.held) expect(allocator.lookup(labelsOf(one.n))?.id).toBe(one.id);
         }
       }),
-      { numRuns: 500 },
+      { numRuns: 200 },
     );
   });
 
