@@ -2,6 +2,7 @@
 import { prefixlenOf, setPrefixlen } from '../net/lpm-order.ts';
 import { KeyProbe, sameBytes } from './key-probe.ts';
 import type { BpfMap } from './map.ts';
+import { nextKeyRestarts } from './next-key-restarts.ts';
 import { findStored } from './presence.ts';
 import type { WalkOptions } from './walk.ts';
 
@@ -32,20 +33,46 @@ export async function findChain(map: BpfMap, key: Uint8Array, options: WalkOptio
   const length = Math.min(prefixlenOf(key), (map.info.keyBytes - 4) * 8);
   for (let reading = 1; ; reading++) {
     const values = readValues(map, key, length);
-    const entries: ChainEntry[] = [];
-    const undecided: ChainEntry[] = [];
-    for (const [i, value] of values.entries()) {
-      const entry = { prefixlen: length - i, value };
-      const wider = values[i + 1];
-      const hidden = wider !== undefined && sameBytes(value, wider);
-      const presence = hidden ? await probe.byListing(shortened(key, entry.prefixlen)) : 'present';
-      if (presence === 'present') entries.push(entry);
-      else if (presence === 'undecided') undecided.push(entry);
-    }
-    if (undecided.length > 0) await addStored(map, key, { entries, undecided, options });
-    const settled = sameValues(values, readValues(map, key, length));
-    if (settled || reading === MAX_READINGS) return { entries, settled };
+    const { entries, hidden } = split(values, length);
+    const { stored, undecided } = await judgeAll(map, probe, { key, entries: hidden });
+    const walked = undecided.length === 0 ? [] : await walkFor(map, key, { undecided, options });
+    const settled = (hidden.length === 0 || probe.firstHolds()) && sameValues(values, readValues(map, key, length));
+    if (!settled && reading < MAX_READINGS) continue;
+    const all = [...entries, ...stored, ...walked].sort((a, b) => b.prefixlen - a.prefixlen);
+    return { entries: all, settled };
   }
+}
+
+/** What is stored for certain, because the match changes below it, and where an equal neighbour could hide. */
+function split(values: readonly Uint8Array[], length: number): { entries: ChainEntry[]; hidden: ChainEntry[] } {
+  const entries: ChainEntry[] = [];
+  const hidden: ChainEntry[] = [];
+  values.forEach((value, i) => {
+    const wider = values[i + 1];
+    const changes = wider === undefined || !sameBytes(value, wider);
+    (changes ? entries : hidden).push({ prefixlen: length - i, value });
+  });
+  return { entries, hidden };
+}
+
+/** Asks next-key; what it is worth on this kernel is found out only where an answer hangs on it. */
+async function judgeAll(
+  map: BpfMap,
+  probe: KeyProbe,
+  { key, entries }: { readonly key: Uint8Array; readonly entries: readonly ChainEntry[] },
+): Promise<{ stored: ChainEntry[]; undecided: ChainEntry[] }> {
+  const stored: ChainEntry[] = [];
+  const undecided: ChainEntry[] = [];
+  const shorter = key.slice();
+  if (entries.length > 0) probe.noteFirst();
+  for (const entry of entries) {
+    setPrefixlen(shorter, 0, entry.prefixlen);
+    let presence = probe.judge(shorter, false);
+    if (presence === 'undecided' && (await nextKeyRestarts(map.kernel))) presence = probe.judge(shorter, true);
+    if (presence === 'present') stored.push(entry);
+    else if (presence === 'undecided') undecided.push(entry);
+  }
+  return { stored, undecided };
 }
 
 /** The longest match at each length, from `length` down to the last that has one. */
@@ -61,17 +88,14 @@ function readValues(map: BpfMap, key: Uint8Array, length: number): Uint8Array[] 
   return values;
 }
 
-interface Doubt {
-  readonly entries: ChainEntry[];
-  readonly undecided: readonly ChainEntry[];
-  readonly options: WalkOptions;
-}
-
-async function addStored(map: BpfMap, key: Uint8Array, { entries, undecided, options }: Doubt): Promise<void> {
+async function walkFor(
+  map: BpfMap,
+  key: Uint8Array,
+  { undecided, options }: { readonly undecided: readonly ChainEntry[]; readonly options: WalkOptions },
+): Promise<ChainEntry[]> {
   const keys = undecided.map(({ prefixlen }) => shortened(key, prefixlen));
   const stored = await findStored(map, keys, options);
-  entries.push(...undecided.filter((_, i) => stored[i]));
-  entries.sort((a, b) => b.prefixlen - a.prefixlen);
+  return undecided.filter((_, i) => stored[i]);
 }
 
 function shortened(key: Uint8Array, prefixlen: number): Uint8Array {

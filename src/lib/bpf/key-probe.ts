@@ -16,7 +16,6 @@ export class KeyProbe {
   readonly #dataBytes: number;
   readonly #wider: Uint8Array;
   readonly #first: Uint8Array;
-  readonly #firstAgain: Uint8Array;
   readonly #next: Uint8Array;
   readonly #values: readonly [Uint8Array, Uint8Array, Uint8Array];
 
@@ -26,7 +25,6 @@ export class KeyProbe {
     this.#dataBytes = keyBytes - 4;
     this.#wider = new Uint8Array(keyBytes);
     this.#first = new Uint8Array(keyBytes);
-    this.#firstAgain = new Uint8Array(keyBytes);
     this.#next = new Uint8Array(keyBytes);
     this.#values = [new Uint8Array(valueBytes), new Uint8Array(valueBytes), new Uint8Array(valueBytes)];
   }
@@ -56,15 +54,10 @@ export class KeyProbe {
    * @param restarts whether next-key of any absent key is the first key (Linux 6.13); before, it may follow a neighbour.
    */
   byNextKey(key: Uint8Array, restarts: boolean): Presence {
-    if (prefixlenOf(key) > this.#dataBytes * 8) return 'absent';
     for (let reading = 0; reading < MAX_READINGS; reading++) {
-      if (!this.#map.nextKey(undefined, this.#first)) return 'absent';
-      const follows = this.#map.nextKey(key, this.#next);
-      if (!this.#map.nextKey(undefined, this.#firstAgain)) return 'absent';
-      if (follows && (this.#same(this.#next, this.#first) || this.#same(this.#next, this.#firstAgain))) return 'absent';
-      if (!follows || this.#compare(this.#next, key) > 0) return restarts ? 'present' : 'undecided';
-      // An earlier key that is not the first: since 6.13 only a first key that came and went within these calls.
-      if (!restarts) return 'absent';
+      if (!this.noteFirst()) return 'absent';
+      const presence = this.judge(key, restarts);
+      if (this.firstHolds()) return presence;
     }
     return 'undecided';
   }
@@ -76,13 +69,27 @@ export class KeyProbe {
     return this.byNextKey(key, true);
   }
 
-  /** Whether a listing that started over would show: the first key of the map is not listed after `key`. */
-  startsBy(key: Uint8Array): boolean {
-    return this.#map.nextKey(undefined, this.#first) && this.#compare(this.#first, key) <= 0;
+  /** Notes the map's first key, for any number of `judge`. @returns false for an empty map. */
+  noteFirst(): boolean {
+    return this.#map.nextKey(undefined, this.#first);
   }
 
-  #same(a: Uint8Array, b: Uint8Array): boolean {
-    return this.#compare(a, b) === 0;
+  /** As byNextKey in one call; what it says counts only if the noted first key still is the first afterwards. */
+  judge(key: Uint8Array, restarts: boolean): Presence {
+    if (prefixlenOf(key) > this.#dataBytes * 8) return 'absent';
+    if (!this.#map.nextKey(key, this.#next)) return restarts ? 'present' : 'undecided';
+    if (this.#compare(this.#next, this.#first) === 0 || this.#compare(this.#next, key) <= 0) return 'absent';
+    return restarts ? 'present' : 'undecided';
+  }
+
+  /** Whether the noted first key is the first still. */
+  firstHolds(): boolean {
+    return this.#map.nextKey(undefined, this.#next) && this.#compare(this.#next, this.#first) === 0;
+  }
+
+  /** Whether a listing that started over would show: the first key of the map is not listed after `key`. */
+  startsBy(key: Uint8Array): boolean {
+    return this.noteFirst() && this.#compare(this.#first, key) <= 0;
   }
 
   #compare(a: Uint8Array, b: Uint8Array): number {
