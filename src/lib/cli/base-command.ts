@@ -108,7 +108,13 @@ export abstract class BaseCommand extends Command {
     const scan = scanArgv(argv, definitions);
     const [unknown] = scan.unknown;
     if (unknown !== undefined) throw unknownFlag(unknown, facts);
-    const layered = await parseLayered({ command: this, definitions, scan, runtime: this.runtime });
+    const layered = await parseLayered({
+      command: this,
+      definitions,
+      scan,
+      runtime: this.runtime,
+      configFiles: runContextOf(this.config).configFiles,
+    });
     this.valueSources = layered.sources;
     try {
       const flags = layered.definitions as FlagInput<F>;

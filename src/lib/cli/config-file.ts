@@ -25,7 +25,20 @@ export interface ConfigQuery {
   /** False: a missing file is the same as an empty one. */
   readonly mustExist: boolean;
   readonly command: string;
-  readonly known: ConfigurableFlags;
+  readonly known: () => ConfigurableFlags;
+  /** What was read before; files that are read now are added. */
+  readonly parsed?: Map<string, ParsedConfig | undefined>;
+}
+
+/** A config file as it was written, before it is known whether its keys exist. */
+export interface ParsedConfig {
+  readonly keys: readonly ParsedKey[];
+}
+
+interface ParsedKey extends ConfigValue {
+  readonly name: string;
+  /** The keys below it, where its value is a mapping. */
+  readonly section?: readonly ParsedKey[];
 }
 
 /**
@@ -35,42 +48,57 @@ export interface ConfigQuery {
  * @throws {NotPermittedError} not readable
  */
 export function readConfig(query: ConfigQuery): ReadonlyMap<string, ConfigValue> {
-  const text = readText(query);
   const values = new Map<string, ConfigValue>();
-  if (text === undefined || text.trim() === '') return values;
+  const parsed = parsedFile(query);
+  if (parsed === undefined) return values;
+  const known = query.known();
+  const common = new Set([...known.values()].flatMap((names) => [...names]));
+  const own: ParsedKey[] = [];
+  for (const key of parsed.keys) {
+    const names = known.get(key.name);
+    if (names === undefined || key.section === undefined) {
+      if (!common.has(key.name)) throw unknownKey(query.file, key.line, key.name, [...common, ...known.keys()]);
+      values.set(key.name, key);
+      continue;
+    }
+    for (const inner of key.section) {
+      if (!names.has(inner.name)) throw unknownKey(query.file, inner.line, `${key.name}.${inner.name}`, names);
+      if (key.name === query.command) own.push(inner);
+    }
+  }
+  for (const key of own) values.set(key.name, key);
+  return values;
+}
+
+function parsedFile(query: ConfigQuery): ParsedConfig | undefined {
+  const { file, parsed } = query;
+  if (parsed?.has(file)) return parsed.get(file);
+  const text = readText(query);
+  if (text === undefined) return undefined;
+  const config = text.trim() === '' ? undefined : parseConfig(file, text);
+  parsed?.set(file, config);
+  return config;
+}
+
+function parseConfig(file: string, text: string): ParsedConfig | undefined {
   const yaml = require('yaml') as typeof Yaml;
   const lines = new yaml.LineCounter();
   const document = yaml.parseDocument(text, { lineCounter: lines, uniqueKeys: true });
   const [problem] = document.errors;
-  if (problem !== undefined)
-    throw malformed(query.file, lines.linePos(problem.pos[0]).line, firstLine(problem.message));
+  if (problem !== undefined) throw malformed(file, lines.linePos(problem.pos[0]).line, firstLine(problem.message));
   const lineOf = (node: unknown): number => (yaml.isNode(node) && node.range ? lines.linePos(node.range[0]).line : 1);
+  const keysOf = (map: Yaml.YAMLMap): ParsedKey[] =>
+    map.items.map(({ key, value: node }) => ({
+      name: String(yaml.isScalar(key) ? key.value : key),
+      value: yaml.isNode(node) ? node.toJS(document) : null,
+      file,
+      line: lineOf(key),
+      ...(yaml.isMap(node) && { section: keysOf(node) }),
+    }));
   const root = document.contents;
-  if (root === null || (yaml.isScalar(root) && root.value === null)) return values;
-  if (!yaml.isMap(root)) throw malformed(query.file, lineOf(root), 'not a list of "name: value" lines');
-
-  const common = new Set([...query.known.values()].flatMap((names) => [...names]));
-  const own: [string, ConfigValue][] = [];
-  for (const { key, value: node } of root.items) {
-    const name = String(yaml.isScalar(key) ? key.value : key);
-    const section = query.known.get(name);
-    if (section === undefined || !yaml.isMap(node)) {
-      if (!common.has(name)) throw unknownKey(query.file, lineOf(key), name, [...common, ...query.known.keys()]);
-      values.set(name, configValue(node, query.file, lineOf(key)));
-      continue;
-    }
-    for (const { key: innerKey, value: innerNode } of node.items) {
-      const innerName = String(yaml.isScalar(innerKey) ? innerKey.value : innerKey);
-      if (!section.has(innerName)) throw unknownKey(query.file, lineOf(innerKey), `${name}.${innerName}`, section);
-      if (name === query.command) own.push([innerName, configValue(innerNode, query.file, lineOf(innerKey))]);
-    }
-  }
-  for (const [name, value] of own) values.set(name, value);
-  return values;
-
-  function configValue(node: unknown, file: string, line: number): ConfigValue {
-    return { value: yaml.isNode(node) ? node.toJS(document) : null, file, line };
-  }
+  if (root === null || (yaml.isScalar(root) && root.value === null)) return undefined;
+  if (!yaml.isMap(root)) throw malformed(file, lineOf(root), 'not a list of "name: value" lines');
+  return { keys: keysOf(root) };
 }
 
 function readText({ file, mustExist }: ConfigQuery): string | undefined {

@@ -3,15 +3,14 @@ import { Config } from '@oclif/core/config';
 import type { PJSON } from '@oclif/core/interfaces';
 import pjson from '../../../package.json' with { type: 'json' };
 import { EXIT } from '../errors.ts';
-import { commandLine, firstLook } from './first-look.ts';
-import { showHelp } from './help.ts';
+import { dispatch } from './dispatch.ts';
+import { firstLook } from './first-look.ts';
 import { watchProcess } from './last-resort.ts';
 import { manifestReader } from './manifest.ts';
 import { type CommandRegistry, type Program, programPlugin } from './program-plugin.ts';
 import { reportFailure } from './report-failure.ts';
 import { bindRunContext, createRunContext, type RunContext } from './run-context.ts';
-import { processRuntime, type Runtime } from './runtime.ts';
-import { unknownCommand } from './usage-error.ts';
+import { processRuntime } from './runtime.ts';
 
 /** The words of the command line and everything that is found beside the program. */
 export interface Start extends Omit<Program, 'pjson'> {
@@ -35,31 +34,9 @@ export async function runProgram({ argv, ...program }: Start, context: RunContex
     const config = new Config({ root: program.root, plugins: new Map([[plugin.name, plugin]]) });
     await config.load();
     bindRunContext(config, context);
-    await dispatch(config, commandLine(argv), context.runtime);
+    await dispatch(config, argv);
     return EXIT.ok;
   } catch (error) {
     return reportFailure(error, context);
   }
-}
-
-async function dispatch(config: Config, argv: readonly string[], runtime: Runtime): Promise<void> {
-  const [id, ...rest] = argv;
-  if (id !== undefined && ['--version', '-V', 'version'].includes(id)) {
-    runtime.stdout.write(Buffer.from(`${config.userAgent}\n`));
-    return;
-  }
-  const known = id === undefined ? undefined : config.findCommand(id);
-  if (id === undefined || isHelp(argv)) {
-    if (known === undefined && id !== undefined && !isHelp([id])) throw unknownCommand(id, config.commandIDs);
-    await showHelp(config, known?.id);
-    return;
-  }
-  if (known === undefined) throw unknownCommand(id, config.commandIDs);
-  await config.runCommand(id, rest, known);
-}
-
-/** Whether the words, up to `--`, ask for help. */
-function isHelp(words: readonly string[]): boolean {
-  const end = words.indexOf('--');
-  return words.slice(0, end < 0 ? undefined : end).some((word) => word === '--help' || word === '-h');
 }

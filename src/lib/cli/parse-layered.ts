@@ -2,7 +2,7 @@
 import type { Command } from '@oclif/core/command';
 import type { FlagInput } from '@oclif/core/interfaces';
 import type { ArgvScan } from './argv-scan.ts';
-import { type ConfigurableFlags, type ConfigValue, readConfig } from './config-file.ts';
+import { type ConfigurableFlags, type ConfigValue, type ParsedConfig, readConfig } from './config-file.ts';
 import { badValue, type LayeredValue, layeredValue, parseBoolean, type ValueSource } from './layered-values.ts';
 import type { Runtime } from './runtime.ts';
 
@@ -13,6 +13,7 @@ export interface LayeredQuery {
   readonly definitions: FlagInput;
   readonly scan: ArgvScan;
   readonly runtime: Pick<Runtime, 'env' | 'systemConfig'>;
+  readonly configFiles: Map<string, ParsedConfig | undefined>;
 }
 
 export interface Layered {
@@ -69,14 +70,15 @@ async function parseOption(command: Command, flag: Flag & { type: 'option' }, te
   return flag.parse(text, Object.assign(Object.create(command) as Command, { token }), flag);
 }
 
-function configOf({ command, scan, runtime }: LayeredQuery): ReadonlyMap<string, ConfigValue> {
+function configOf({ command, scan, runtime, configFiles }: LayeredQuery): ReadonlyMap<string, ConfigValue> {
   const named = scan.values.get('config')?.at(-1) ?? (runtime.env.IPC_CONFIG || undefined);
   const file = typeof named === 'string' ? named : runtime.systemConfig;
   return readConfig({
     file,
     mustExist: named !== undefined,
     command: command.id ?? '',
-    known: configurable(command),
+    known: () => configurable(command),
+    parsed: configFiles,
   });
 }
 

@@ -1,4 +1,5 @@
 import type { Config } from '@oclif/core/interfaces';
+import type { ParsedConfig } from './config-file.ts';
 import { Log } from './log.ts';
 import type { Runtime } from './runtime.ts';
 
@@ -6,10 +7,12 @@ import type { Runtime } from './runtime.ts';
 export interface RunContext {
   readonly runtime: Runtime;
   readonly log: Log;
+  /** Config files that were read, by path: a run reads each of them once. */
+  readonly configFiles: Map<string, ParsedConfig | undefined>;
 }
 
 export function createRunContext(runtime: Runtime): RunContext {
-  return { runtime, log: new Log(runtime) };
+  return { runtime, log: new Log(runtime), configFiles: new Map() };
 }
 
 const contexts = new WeakMap<object, RunContext>();
