@@ -1,10 +1,12 @@
 /** Exit statuses that need no kernel map; those that do are in test/privileged/cli. Add a row for each new command and condition. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe } from 'vitest';
 import { type ExitRow, itExits, rowName } from '../support/exit-table.ts';
 import { type InstalledProgram, installProgram } from '../support/installed-program.ts';
+
+const COMMANDS = readdirSync('src/commands').map((name) => name.replace(/\.ts$/, ''));
 
 const folder = mkdtempSync(path.join(tmpdir(), 'ipc-exits-'));
 const unknownKey = path.join(folder, 'unknown-key.yaml');
@@ -21,11 +23,17 @@ afterAll(() => {
   rmSync(folder, { recursive: true });
 });
 
-/** Conditions that are the same for every command. */
+/** What must hold for each command, however it uses what all of them share. */
 function everywhere(command: string): ExitRow[] {
   return [
     { argv: [command, '--nope'], exit: 2, code: 'UNKNOWN_FLAG', when: 'a flag is unknown' },
     { argv: [command, '-o', 'xml'], exit: 2, code: 'BAD_VALUE', when: 'the format is unknown' },
+  ];
+}
+
+/** What all commands share, on one of them. */
+function shared(command: string): ExitRow[] {
+  return [
     { argv: [command, '--map'], exit: 2, when: 'a flag has no value', json: false },
     { argv: [command, '--layout', 'x', '--layout', 'y'], exit: 2, when: 'a flag is given twice' },
     { argv: [command, '--config', '/nonexistent'], exit: 2, when: 'the config file is missing' },
@@ -57,7 +65,8 @@ const ROWS: readonly ExitRow[] = [
   },
   { argv: ['--nope'], exit: 2, when: 'there is a flag but no command' },
 
-  ...['dump', 'decode', 'encode', 'doctor'].flatMap(everywhere),
+  ...COMMANDS.flatMap(everywhere),
+  ...shared('dump'),
 
   { argv: ['dump', 'word'], exit: 2, code: 'UNEXPECTED_ARGUMENT', when: 'it gets an argument' },
   { argv: ['dump', '--within', '10.0.0.0/33'], exit: 2, code: 'BAD_PREFIX', when: 'a prefix is bad' },
