@@ -16,7 +16,7 @@ export default class Identity extends BaseCommand {
   static override summary = 'which labels a number has, which numbers a label, and what uses them';
   static override description =
     'Words are numbers (16777217), names of fixed numbers (world, kube-dns) or labels (k8s:app=web, cidr:10.0.0.0/8,\n' +
-    'app=web for any source, k8s:app= for any value); labels must all be in one identity. Without words all numbers of\n' +
+    'app=web for any source, k8s:app for any value); labels must all be in one identity. Without words all numbers of\n' +
     'the map and the checkpoints are listed. Exit status 12: a number or label that is nowhere.';
   static override examples = [
     {

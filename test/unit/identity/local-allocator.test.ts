@@ -124,10 +124,10 @@ describe('LocalAllocator', () => {
     collect();
     expect((process.memoryUsage().heapUsed - before) / 2 ** 20).toBeLessThan(80);
     const some = Array.from({ length: 1000 }, (_, n) => Labels.parse([`cidr:${address(n)}/32`, 'reserved:world-ipv4']));
-    const begin = performance.now();
+    const begin = process.cpuUsage().user;
     for (let round = 0; round < 1000; round++) for (const labels of some) allocator.lookupOrCreate(labels);
-    // The contract is a second; three times that, because other tests run beside this one.
-    expect(performance.now() - begin).toBeLessThan(3000);
+    // Processor time, as other tests run beside this one.
+    expect((process.cpuUsage().user - begin) / 1000).toBeLessThan(1000);
     expect(allocator.lookup(some[0] ?? Labels.EMPTY)?.refCount).toBe(1001);
   });
 });
