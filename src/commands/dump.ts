@@ -38,7 +38,7 @@ export default class Dump extends BaseCommand {
     flag: flagBitsFlag({ multiple: true, summary: 'entries with this flag set', helpGroup: 'FILTER' }),
     label: Flags.string({
       multiple: true,
-      summary: 'entries whose identity has all of these labels',
+      summary: 'entries whose identity has this label',
       helpValue: 'LABEL',
       helpGroup: 'FILTER',
     }),
