@@ -7,6 +7,7 @@ import { SEVERITIES, type Severity } from '../check/finding.ts';
 import { EXIT, FindingError, ToolError } from '../errors.ts';
 import { parseDuration } from './duration.ts';
 import type { Log } from './log.ts';
+import { pause } from './pause.ts';
 
 const helpGroup = 'GATE';
 const durationFlag = Flags.custom<number>({ parse: async (text) => parseDuration(text), helpValue: 'D' });
@@ -120,17 +121,4 @@ async function tryRound<Model>(
 function words(failures: number | undefined): string {
   if (failures === undefined) return 'the check cannot be made yet';
   return failures === 1 ? '1 finding' : `${failures} findings`;
-}
-
-function pause(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) return resolve();
-    const done = (): void => {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', done);
-      resolve();
-    };
-    const timer = setTimeout(done, ms);
-    signal.addEventListener('abort', done);
-  });
 }

@@ -6,6 +6,11 @@ import { UsageError } from '../errors.ts';
  * @throws {UsageError} NOTHING_TO_READ when it is a terminal, where waiting would look like hanging
  */
 export async function readStdin(stdin: NodeJS.ReadableStream, what: string): Promise<string> {
+  return Buffer.from(await readStdinBytes(stdin, what)).toString();
+}
+
+/** As `readStdin`, for what is not text. */
+export async function readStdinBytes(stdin: NodeJS.ReadableStream, what: string): Promise<Uint8Array> {
   if ((stdin as Partial<NodeJS.ReadStream>).isTTY === true) {
     throw new UsageError(`Cannot read ${what}: standard input is a terminal`, {
       code: 'NOTHING_TO_READ',
@@ -14,5 +19,5 @@ export async function readStdin(stdin: NodeJS.ReadableStream, what: string): Pro
   }
   const chunks: Uint8Array[] = [];
   for await (const chunk of stdin) chunks.push(typeof chunk === 'string' ? Buffer.from(chunk) : chunk);
-  return Buffer.concat(chunks).toString();
+  return Buffer.concat(chunks);
 }

@@ -20,6 +20,6 @@ export interface DiffReading extends AsyncDisposable {
   readonly end: { readonly entries: number; readonly complete: boolean };
   /** Entry lines in the order of a snapshot, once; each block is valid until the next is asked for. */
   entryBlocks(): AsyncGenerator<Uint8Array, void>;
-  /** Says where the damage is, after a line was found that is no entry. @throws {MalformedError} */
-  explainDamage(): Promise<never>;
+  /** Says where the damage is, after a line was found that is no entry. @throws {MalformedError} or returns it */
+  explainDamage(): Promise<Error>;
 }

@@ -1,5 +1,5 @@
 /** Lines of a snapshot as values, checked against the published schema and against themselves. */
-import snapshotSchema from '../../../schemas/snapshot.json' with { type: 'json' };
+import fileSchema from '../../../schemas/snapshot-file.json' with { type: 'json' };
 import { scopeOf } from '../identity/numeric-identity.ts';
 import { parseFlag } from '../ipcache/flags.ts';
 import { parseAddress } from '../net/address.ts';
@@ -16,7 +16,7 @@ const validators = new Map<LineKind, Validator>();
 export function checkLine(kind: LineKind, value: unknown): Violation | undefined {
   let check = validators.get(kind);
   if (check === undefined) {
-    const { $defs } = snapshotSchema as SchemaDocument;
+    const { $defs } = fileSchema as SchemaDocument;
     check = compileSchema({ $ref: `#/$defs/${kind}`, ...($defs && { $defs }) });
     validators.set(kind, check);
   }

@@ -1,4 +1,4 @@
-/** The bytes of a snapshot file in order, whether it is plain or gzip: its content tells, not its name. */
+/** The bytes of a snapshot in order, whether it is plain or gzip: its content tells, not its name. */
 import { type FileHandle, open } from 'node:fs/promises';
 import type * as Stream from 'node:stream';
 import type * as Zlib from 'node:zlib';
@@ -6,66 +6,85 @@ import { MalformedError } from '../errors.ts';
 import { errnoOf, fileError } from '../fs/file-error.ts';
 
 const CHUNK_BYTES = 1 << 20;
-const GUNZIP_CHUNK_BYTES = 1 << 18;
+const UNZIPPED_BYTES = 1 << 18;
 
 /** A gzip stream that ended too early; what came before it is good. */
 export class GzipCutOff extends Error {}
 
 /**
- * Reads a file, or standard input for `-`.
+ * The bytes of a file as they are stored.
  * @yields bytes that are valid until the next step
- * @throws {ToolError} as `fileError` does; {@link GzipCutOff}; {MalformedError} for damaged gzip data
+ * @throws {ToolError} as `fileError` does
  */
-export async function* readChunks(file: string): AsyncGenerator<Uint8Array, void> {
-  const handle = await openForReading(file);
+export async function* fileChunks(file: string): AsyncGenerator<Uint8Array, void> {
+  let handle: FileHandle;
+  try {
+    handle = await open(file, 'r');
+  } catch (cause) {
+    throw fileError('read snapshot', file, cause);
+  }
   try {
     const buffer = new Uint8Array(CHUNK_BYTES);
-    const first = await readInto(handle, buffer, file);
-    if (first.length >= 2 && first[0] === 0x1f && first[1] === 0x8b) {
-      yield* gunzip(handle, first, file);
-      return;
+    for (;;) {
+      const { bytesRead } = await handle.read(buffer, 0, buffer.length, null);
+      if (bytesRead === 0) return;
+      yield buffer.subarray(0, bytesRead);
     }
-    for (let chunk = first; chunk.length > 0; chunk = await readInto(handle, buffer, file)) yield chunk;
+  } catch (cause) {
+    throw fileError('read snapshot', file, cause);
   } finally {
     await handle.close();
   }
 }
 
-async function openForReading(file: string): Promise<FileHandle> {
+/**
+ * Uncompresses what is gzip, and passes on what is not.
+ * @param file for messages
+ * @yields bytes that are valid until the next step
+ * @throws {GzipCutOff}; {MalformedError} for damaged gzip data; what reading the chunks throws
+ */
+export async function* unzipped(chunks: AsyncIterable<Uint8Array>, file: string): AsyncGenerator<Uint8Array, void> {
+  const source = chunks[Symbol.asyncIterator]();
   try {
-    return await open(file === '-' ? '/dev/stdin' : file, 'r');
-  } catch (cause) {
-    throw fileError('read snapshot', file, cause);
-  }
-}
-
-/** At least two bytes unless the file ends, so that the magic number is seen also on a pipe. */
-async function readInto(handle: FileHandle, buffer: Uint8Array, file: string): Promise<Uint8Array> {
-  let length = 0;
-  try {
-    while (length < 2) {
-      const { bytesRead } = await handle.read(buffer, length, buffer.length - length, null);
-      if (bytesRead === 0) break;
-      length += bytesRead;
+    const start = await firstBytes(source);
+    if (start[0] === 0x1f && start[1] === 0x8b) {
+      yield* gunzip(start, source, file);
+      return;
     }
-  } catch (cause) {
-    throw fileError('read snapshot', file, cause);
+    if (start.length > 0) yield start;
+    for (let step = await source.next(); step.done !== true; step = await source.next()) yield step.value;
+  } finally {
+    await source.return?.();
   }
-  return buffer.subarray(0, length);
 }
 
-async function* gunzip(handle: FileHandle, first: Uint8Array, file: string): AsyncGenerator<Uint8Array, void> {
+/** At least two bytes unless there are fewer, so that the magic number is seen also when a pipe brings one at a time. */
+async function firstBytes(source: AsyncIterator<Uint8Array>): Promise<Uint8Array> {
+  let start: Uint8Array = new Uint8Array();
+  while (start.length < 2) {
+    const step = await source.next();
+    if (step.done === true) break;
+    start = start.length === 0 ? step.value : Buffer.concat([start, step.value]);
+  }
+  return start;
+}
+
+async function* gunzip(
+  start: Uint8Array,
+  source: AsyncIterator<Uint8Array>,
+  file: string,
+): AsyncGenerator<Uint8Array, void> {
   const { createGunzip } = require('node:zlib') as typeof Zlib;
-  const stream = require('node:stream') as typeof Stream;
-  const gunzipStream = createGunzip({ chunkSize: GUNZIP_CHUNK_BYTES });
-  const compressed = stream.Readable.from(rest(handle, first, file), { objectMode: false });
-  compressed.on('error', (error) => gunzipStream.destroy(error));
+  const { Readable, pipeline } = require('node:stream') as typeof Stream;
+  const compressed = Readable.from(copies(start, source), { objectMode: false });
+  // The error of either end is what the loop below throws.
+  const plain = pipeline(compressed, createGunzip({ chunkSize: UNZIPPED_BYTES }), () => {});
   try {
-    for await (const chunk of compressed.pipe(gunzipStream)) yield chunk as Uint8Array;
+    for await (const chunk of plain) yield chunk as Uint8Array;
   } catch (cause) {
-    const code = cause instanceof Error && 'code' in cause ? cause.code : undefined;
+    const code = cause instanceof Error && 'code' in cause ? String(cause.code) : '';
     if (code === 'Z_BUF_ERROR') throw new GzipCutOff();
-    if (errnoOf(cause) !== undefined || !(typeof code === 'string' && code.startsWith('Z_'))) throw cause;
+    if (errnoOf(cause) !== undefined || !code.startsWith('Z_')) throw cause;
     throw new MalformedError(`Cannot read snapshot ${file}: its gzip data is damaged`, {
       code: 'SNAPSHOT_DAMAGED',
       cause,
@@ -73,16 +92,13 @@ async function* gunzip(handle: FileHandle, first: Uint8Array, file: string): Asy
       operands: { file },
     });
   } finally {
+    plain.destroy();
     compressed.destroy();
-    gunzipStream.destroy();
   }
 }
 
-async function* rest(handle: FileHandle, first: Uint8Array, file: string): AsyncGenerator<Uint8Array, void> {
-  yield first;
-  for (;;) {
-    const chunk = await readInto(handle, new Uint8Array(GUNZIP_CHUNK_BYTES), file);
-    if (chunk.length === 0) return;
-    yield chunk;
-  }
+/** The decompressor reads a chunk when the next one has long been asked for. */
+async function* copies(start: Uint8Array, source: AsyncIterator<Uint8Array>): AsyncGenerator<Uint8Array, void> {
+  yield Buffer.from(start);
+  for (let step = await source.next(); step.done !== true; step = await source.next()) yield Buffer.from(step.value);
 }

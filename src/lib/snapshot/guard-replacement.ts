@@ -2,7 +2,7 @@
 import { statSync } from 'node:fs';
 import { MalformedError, RefusedError } from '../errors.ts';
 import { countOf } from './count-lines.ts';
-import { openSnapshot } from './snapshot-reader.ts';
+import { openSnapshot, type SnapshotReader } from './snapshot-reader.ts';
 
 export interface EntryCounts {
   readonly entries: number;
@@ -21,7 +21,7 @@ export async function guardReplacement(path: string, fresh: EntryCounts): Promis
   if (statSync(path, { throwIfNoEntry: false })?.isFile() !== true) return;
   let old: EntryCounts;
   try {
-    old = await countEntries(path);
+    old = await countEntries(await openSnapshot(path));
   } catch (cause) {
     if (!(cause instanceof MalformedError)) throw cause;
     throw refused(path, `it is there already and no sound snapshot (${cause.message})`);
@@ -35,9 +35,9 @@ export async function guardReplacement(path: string, fresh: EntryCounts): Promis
   }
 }
 
-/** Counts the entries of a snapshot. @throws {ToolError} as `openSnapshot` and reading it */
-export async function countEntries(path: string): Promise<EntryCounts> {
-  await using reader = await openSnapshot(path);
+/** Counts the entries of a snapshot and closes it. @throws {ToolError} as reading it */
+export async function countEntries(snapshot: SnapshotReader): Promise<EntryCounts> {
+  await using reader = snapshot;
   let localEntries = 0;
   for await (const block of reader.entryBlocks()) localEntries += countOf(block, LOCAL);
   return { entries: reader.end.entries, localEntries };

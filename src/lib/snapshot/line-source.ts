@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { countLines } from './count-lines.ts';
 import { badLine, cutOff } from './damage.ts';
-import { GzipCutOff, readChunks } from './file-chunks.ts';
+import { fileChunks, GzipCutOff, unzipped } from './file-chunks.ts';
 import { type LastLine, LONGEST_LINE_BYTES, lineBlocks } from './line-blocks.ts';
 
 export class LineSource {
@@ -13,10 +13,10 @@ export class LineSource {
   #last: LastLine | undefined;
   #line = 1;
 
-  /** @param chunks the bytes, where they do not have to be read from the file */
-  constructor(file: string, chunks: AsyncIterable<Uint8Array> = readChunks(file)) {
+  /** @param chunks the bytes, plain or gzip, where they do not have to be read from the file */
+  constructor(file: string, chunks: AsyncIterable<Uint8Array> = fileChunks(file)) {
     this.file = file;
-    this.#blocks = lineBlocks(chunks);
+    this.#blocks = lineBlocks(unzipped(chunks, file));
   }
 
   /** Number of the first line that was not consumed. */

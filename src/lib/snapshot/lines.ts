@@ -1,6 +1,6 @@
 /**
  * The four kinds of line of a snapshot as values, and the one way in which they become text. The shapes are published
- * in schemas/snapshot.json, which is also what reading checks them with.
+ * in schemas/snapshot-file.json, which is also what reading checks them with.
  */
 import type { LayoutName } from '../ipcache/layout.ts';
 import type { Family } from '../net/address.ts';

@@ -1,7 +1,7 @@
 /** A directory of snapshots of one map: names that sort by time, and only so many of them. */
 import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileError } from '../fs/file-error.ts';
+import { errnoOf, fileError } from '../fs/file-error.ts';
 
 const NAME = /^ipcache-\d{8}T\d{6}\.\d{3}Z\.ndjson(\.gz)?$/;
 
@@ -10,7 +10,7 @@ export function snapshotName(time: string): string {
   return `ipcache-${time.replaceAll(/[-:]/g, '')}.ndjson.gz`;
 }
 
-/** The snapshots that were made for this directory, the newest first. Other files are not ours. @throws {ToolError} */
+/** The snapshots that were made for this directory, the newest first; it need not exist. Other files are not ours. */
 export function snapshotsIn(directory: string): string[] {
   try {
     const names = readdirSync(directory).filter((name) => NAME.test(name));
@@ -19,6 +19,7 @@ export function snapshotsIn(directory: string): string[] {
       .reverse()
       .map((name) => join(directory, name));
   } catch (cause) {
+    if (errnoOf(cause) === 'ENOENT') return [];
     throw fileError('read', directory, cause);
   }
 }

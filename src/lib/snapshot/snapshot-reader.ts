@@ -2,12 +2,15 @@
  * Reads a snapshot file front to back in bounded memory: header and identities at once, entries as pieces of whole lines
  * that the caller parses as far as it needs. At the end the file must be what was written, or the run fails.
  */
+import { statSync } from 'node:fs';
+import type { MalformedError } from '../errors.ts';
 import { checkLine } from './check-line.ts';
 import { badLine, cutOff, newerSnapshot, notSnapshot, wrongSum } from './damage.ts';
 import { IdentityTable } from './identity-table.ts';
 import { LineSource } from './line-source.ts';
 import { SNAPSHOT_KIND, SNAPSHOT_VERSION, type SnapshotEnd, type SnapshotHeader } from './lines.ts';
 import { parseObject } from './parse-line.ts';
+import { findDamage } from './read-rows.ts';
 
 const NEWLINE = 10;
 
@@ -18,9 +21,17 @@ export class SnapshotReader implements AsyncDisposable {
   /** Number of the first entry line. */
   readonly firstEntryLine: number;
   readonly #source: LineSource;
+  readonly #reopen: (() => Promise<SnapshotReader>) | undefined;
   #end: SnapshotEnd | undefined;
 
-  constructor(source: LineSource, header: SnapshotHeader, identities: IdentityTable) {
+  /** @param reopen reads the same once more, to look for damage */
+  constructor(
+    source: LineSource,
+    header: SnapshotHeader,
+    identities: IdentityTable,
+    reopen?: () => Promise<SnapshotReader>,
+  ) {
+    this.#reopen = reopen;
     this.file = source.file;
     this.header = header;
     this.identities = identities;
@@ -45,7 +56,19 @@ export class SnapshotReader implements AsyncDisposable {
       source.consume(block.length);
       yield block;
     }
-    this.#end = checkEnd(source, this.firstEntryLine);
+    const end = readEnd(source);
+    if (end.sha256 !== source.digest()) throw await this.explainDamage();
+    this.#end = checkCounts(end, source, this.firstEntryLine);
+  }
+
+  /**
+   * Reads the file again, line by line, after something in it was found to be wrong.
+   * @returns the error to throw @throws {MalformedError} naming the line and field, if it is one line
+   */
+  async explainDamage(): Promise<MalformedError> {
+    const again = await this.#reopen?.();
+    if (again !== undefined) await findDamage(again);
+    return wrongSum(this.file);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -54,17 +77,27 @@ export class SnapshotReader implements AsyncDisposable {
 }
 
 /**
- * Opens a snapshot, `-` for standard input, and reads its header and identities.
- * @param chunks the bytes, uncompressed, where they do not have to be read from the file
+ * Opens a snapshot and reads its header and identities.
+ * @param chunks the bytes, plain or gzip, where they do not have to be read from the file
  * @throws {NotFoundError} no such file; {NotPermittedError}
  * @throws {MalformedError} not a snapshot, a newer one, damaged, cut off
  */
-export async function openSnapshot(file: string, chunks?: AsyncIterable<Uint8Array>): Promise<SnapshotReader> {
-  const source = new LineSource(file, chunks);
+export async function openSnapshot(file: string, chunks?: () => AsyncIterable<Uint8Array>): Promise<SnapshotReader> {
+  // A pipe gives its bytes only once, and opening it again would wait for ever.
+  const again = chunks !== undefined || statSync(file, { throwIfNoEntry: false })?.isFile() === true;
+  return open(file, chunks, again ? () => open(file, chunks) : undefined);
+}
+
+async function open(
+  file: string,
+  chunks?: () => AsyncIterable<Uint8Array>,
+  reopen?: () => Promise<SnapshotReader>,
+): Promise<SnapshotReader> {
+  const source = new LineSource(file, chunks?.());
   try {
     const header = await readHeader(source);
     const identities = await readIdentities(source);
-    return new SnapshotReader(source, header, new IdentityTable(identities, file, 2));
+    return new SnapshotReader(source, header, new IdentityTable(identities, file, 2), reopen);
   } catch (cause) {
     await source.close();
     throw cause;
@@ -124,15 +157,16 @@ function startsWith(line: Uint8Array, start: Uint8Array): boolean {
   return true;
 }
 
-function checkEnd(source: LineSource, firstEntryLine: number): SnapshotEnd {
-  const { file, line, last } = source;
+function readEnd({ file, line, last }: LineSource): SnapshotEnd {
   const value = parseObject(last.bytes);
   if (value?.end !== true) throw cutOff(file, last.ended ? line : line - 1);
   const violation = checkLine('end', value);
   if (violation !== undefined) throw badLine(file, line, violation.field, violation.problem);
-  const { end: _end, ...rest } = value;
-  const end = rest as unknown as SnapshotEnd;
-  if (end.sha256 !== source.digest()) throw wrongSum(file);
+  const { end: _end, ...end } = value;
+  return end as unknown as SnapshotEnd;
+}
+
+function checkCounts(end: SnapshotEnd, { file, line }: LineSource, firstEntryLine: number): SnapshotEnd {
   if (end.entries !== line - firstEntryLine) throw badLine(file, line, 'entries', 'is not how many there are');
   if (end.identities !== firstEntryLine - 2) throw badLine(file, line, 'identities', 'is not how many there are');
   return end;
