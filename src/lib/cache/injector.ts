@@ -14,6 +14,7 @@ import { prefixOf } from './cache-key.ts';
 import type { Batch, EntryStore, Resolution } from './entry-store.ts';
 import { HostLabels } from './host-labels.ts';
 import type { Metadata } from './metadata.ts';
+import type { NumberMeanings } from './number-meanings.ts';
 import type { PrefixState } from './prefix-state.ts';
 import type { CacheProblem } from './problem.ts';
 import { resolveLabels } from './resolve-labels.ts';
@@ -32,6 +33,8 @@ export interface InjectorSetup {
   readonly options: IdentityOptions;
   /** Prefixes that get their identity elsewhere, such as the address of a local pod. */
   readonly isClaimed: ((key: string) => boolean) | undefined;
+  /** Absent: a number that is asked for is given, whatever it has stood for. */
+  readonly meanings: NumberMeanings | undefined;
   readonly onIdentitiesAdded: ((added: ReadonlyMap<NumericIdentity, Labels>) => void) | undefined;
   readonly onProblem: (problem: CacheProblem) => void;
 }
@@ -76,7 +79,9 @@ export class Injector {
     }
     if (added.size > 0) this.#setup.onIdentitiesAdded?.(added);
     const { release, afterRelease } = yield* batch.commit();
-    const { deallocated, nonLocal } = this.#setup.allocator.releaseLocalIdentities(release.map(numericIdentity));
+    const released = release.map(numericIdentity);
+    this.#setup.meanings?.beforeRelease(released);
+    const { deallocated, nonLocal } = this.#setup.allocator.releaseLocalIdentities(released);
     afterRelease(deallocated);
     for (const identity of nonLocal) this.#setup.onProblem({ kind: 'release-failed', identity });
     for (const state of states.slice(0, done)) {
@@ -115,9 +120,11 @@ export class Injector {
       const union = this.hostLabels.set(key, labels);
       return { identity: { id: numericIdentity(IDENTITY_HOST), labels: union, refCount: 0 }, isNew: false };
     }
-    const requested = flattened.identityOverride ? 0 : flattened.requestedIdentity;
+    const wanted = flattened.identityOverride ? 0 : flattened.requestedIdentity;
+    const { allocator, meanings } = this.#setup;
+    const requested = meanings?.requestable(wanted, labels) ?? wanted;
     try {
-      return this.#setup.allocator.allocateLocalIdentity(labels, { requested });
+      return allocator.allocateLocalIdentity(labels, { requested });
     } catch (error) {
       if (!(error instanceof ToolError)) throw error;
       this.#setup.onProblem({ kind: 'allocation-failed', prefix: key, labels, error });

@@ -16,6 +16,7 @@ import { LayeredEntries } from './layered-entries.ts';
 import type { CacheEntry, IpcacheEvent, IpcacheListener } from './listener.ts';
 import { Metadata, type MetadataRemoval, type MetadataUpdate } from './metadata.ts';
 import { NamedPortTable } from './named-ports.ts';
+import { NumberMeanings } from './number-meanings.ts';
 import { PrefixLengths } from './prefix-lengths.ts';
 import type { PrefixState } from './prefix-state.ts';
 import type { CacheProblem } from './problem.ts';
@@ -69,6 +70,7 @@ export class Ipcache {
       allocator: setup.allocator,
       options: setup.options ?? setup.allocator.options,
       isClaimed: setup.isClaimed,
+      meanings: setup.strictUpstream ? undefined : new NumberMeanings(setup.allocator),
       onIdentitiesAdded: setup.onIdentitiesAdded,
       onProblem,
     });
