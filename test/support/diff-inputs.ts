@@ -16,17 +16,7 @@ export function inputOf(label: string, ...states: readonly SnapshotParts[]): Dif
     live: states.length > 1,
     async open() {
       const text = snapshotText(states[Math.min(turn++, states.length - 1)] ?? {});
-      const reader = await openSnapshot(label, pieces(text));
-      return {
-        header: reader.header,
-        identities: reader.identities,
-        get end() {
-          return reader.end;
-        },
-        entryBlocks: () => reader.entryBlocks(),
-        explainDamage: () => Promise.reject(new Error('damaged')),
-        [Symbol.asyncDispose]: () => reader[Symbol.asyncDispose](),
-      };
+      return openSnapshot(label, () => pieces(text));
     },
   };
 }
