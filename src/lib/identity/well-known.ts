@@ -50,7 +50,7 @@ const COMPONENTS: readonly Component[] = [
     labels: ['k8s-app=kube-dns', 'eks.amazonaws.com/component=kube-dns'],
   },
   {
-    name: 'core-dns',
+    name: 'coredns',
     ids: [104, 112],
     meaning: 'the CoreDNS of the cluster',
     serviceAccount: 'coredns',
@@ -70,7 +70,7 @@ const COMPONENTS: readonly Component[] = [
     ],
   },
   {
-    name: 'eks-core-dns',
+    name: 'eks-coredns',
     ids: [106, 114],
     meaning: 'the CoreDNS of an EKS cluster',
     serviceAccount: 'coredns',

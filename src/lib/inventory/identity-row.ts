@@ -1,4 +1,5 @@
 /** One identity with everything that is known about it. */
+import type { LabelFault } from '../identity/label-faults.ts';
 import type { ResolvedLabels } from '../identity/label-resolver.ts';
 import { clusterIdOf, isUserReserved, localIndex, scopeOf } from '../identity/numeric-identity.ts';
 import { DEFAULT_IDENTITY_OPTIONS } from '../identity/options.ts';
@@ -17,6 +18,8 @@ export interface IdentityRow {
   /** What a fixed number stands for, in words. */
   readonly meaning?: string;
   readonly labels?: ResolvedLabels | undefined;
+  /** What is wrong with the labels; absent when nothing is. */
+  readonly warnings?: readonly LabelFault[] | undefined;
   /** Entries of the map that have it; null when they could not be counted. */
   readonly entries: number | null;
   /** Only where they were asked for. */

@@ -1,7 +1,7 @@
 /** The identities that are written down: the agent's checkpoint, our own state, and a snapshot where one is read. */
 
 import type { CheckpointIndex } from '../identity/checkpoint-index.ts';
-import { LabelResolver, type LabelSource } from '../identity/label-resolver.ts';
+import { LabelResolver, type LabelSource, type LabelsFrom } from '../identity/label-resolver.ts';
 import { type LabelSelector, labelsSatisfy } from '../identity/label-selector.ts';
 import { Labels } from '../identity/labels.ts';
 import { hasLocalScope, hasRemoteNodeScope } from '../identity/numeric-identity.ts';
@@ -11,7 +11,7 @@ import type { StateCheckpoint } from '../state/checkpoint.ts';
 
 /** A place that has identities with their labels. */
 export interface IdentityStore {
-  readonly source: LabelSource;
+  readonly sources: readonly LabelSource[];
   /** The numbers in it that are allocated on this node. */
   ids(): Iterable<number>;
 }
@@ -19,23 +19,28 @@ export interface IdentityStore {
 /** Numbers of other scopes in the file are not restored by the agent. */
 export function checkpointStore(index: CheckpointIndex): IdentityStore {
   return {
-    source: { from: 'allocator', lookup: (id) => (isAllocatedHere(id) ? index.lookup(id) : undefined) },
+    sources: [{ from: 'allocator', lookup: (id) => (isAllocatedHere(id) ? index.lookup(id) : undefined) }],
     ids: () => [...index.ids()].filter(isAllocatedHere),
   };
 }
 
 /** What `ipc listen` and `ipc restore` remember; numbers without labels count as known, too. */
-export function stateStore(state: StateCheckpoint): IdentityStore {
-  const byId = new Map(state.identities.map((identity) => [identity.identity, identity.labels]));
+export function stateStore({ identities }: Pick<StateCheckpoint, 'identities'>): IdentityStore {
+  const byOrigin = new Map<LabelsFrom, Map<number, readonly string[]>>();
+  for (const { identity, labels, labelsFrom = 'listen' } of identities) {
+    if (labels === undefined) continue;
+    const known = byOrigin.get(labelsFrom) ?? new Map<number, readonly string[]>();
+    byOrigin.set(labelsFrom, known.set(identity, labels));
+  }
   return {
-    source: { from: 'listen', lookup: (id) => labelsOf(byId.get(id)) },
-    ids: () => byId.keys(),
+    sources: [...byOrigin].map(([from, known]) => ({ from, lookup: (id) => labelsOf(known.get(id)) })),
+    ids: () => identities.map(({ identity }) => identity),
   };
 }
 
 export function snapshotStore(table: IdentityTable): IdentityStore {
   return {
-    source: { from: 'snapshot', lookup: (id) => labelsOf(table.labels(id)) },
+    sources: [{ from: 'snapshot', lookup: (id) => labelsOf(table.labels(id)) }],
     *ids() {
       for (const { identity } of table) if (isAllocatedHere(identity)) yield identity;
     },
@@ -48,7 +53,7 @@ export class KnownIdentities {
   readonly ids: ReadonlySet<number>;
 
   constructor(stores: readonly IdentityStore[]) {
-    this.resolver = new LabelResolver(stores.map(({ source }) => source));
+    this.resolver = new LabelResolver(stores.flatMap(({ sources }) => sources));
     this.ids = new Set(stores.flatMap((store) => [...store.ids()]));
   }
 

@@ -1,5 +1,7 @@
 /** Puts together what the map, the checkpoints and the policy maps say about identities. */
 import { IncompleteError, NoEntryError } from '../errors.ts';
+import { labelFaults } from '../identity/label-faults.ts';
+import { canonicalLabels } from '../identity/label-resolver.ts';
 import { reservedRow } from '../identity/reserved.ts';
 import { wellKnownComponent } from '../identity/well-known.ts';
 import type { PolicyRule } from '../policymap/policy-rule.ts';
@@ -111,9 +113,12 @@ function isSomewhere(id: number, { use, known }: Facts): boolean {
 }
 
 function rowOf(identity: number, { use, known, withPrefixes }: Facts, policy: PolicyRules | undefined): IdentityRow {
+  const found = known.resolver.find(identity);
+  const faults = found ? [...found.labels].flatMap(labelFaults) : [];
   return identityRow({
     identity,
-    labels: known.resolver.resolve(identity),
+    labels: found && { labels: canonicalLabels(found.labels), labelsFrom: found.labelsFrom },
+    ...(faults.length > 0 && { warnings: [...new Set(faults)] }),
     entries: use === null ? null : use.count(identity),
     prefixes: withPrefixes && use !== null ? (use.prefixes.get(identity) ?? []) : undefined,
     policy: policy && (policy.rules.get(identity) ?? []),

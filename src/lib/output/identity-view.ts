@@ -30,7 +30,7 @@ export function identityView({ empty, withPrefixes, withPolicy }: IdentityViewOp
       },
       ...(withPrefixes ? [prefixes] : []),
       ...(withPolicy ? [policy] : []),
-      { title: 'MEANING', value: (row) => row.meaning },
+      { title: 'MEANING', value: ({ meaning, warnings }) => meaning ?? warnings?.join(', ') },
     ],
     empty,
     json: identityJson,
@@ -38,7 +38,7 @@ export function identityView({ empty, withPrefixes, withPolicy }: IdentityViewOp
 }
 
 function identityJson(row: IdentityRow): JsonObject {
-  const { identity, index, clusterId, name, meaning, labels, entries, prefixes, policy } = row;
+  const { identity, index, clusterId, name, meaning, labels, warnings, entries, prefixes, policy } = row;
   return {
     identity,
     scope: scopeOf(identity),
@@ -48,6 +48,7 @@ function identityJson(row: IdentityRow): JsonObject {
     meaning,
     labels: labels?.labels,
     labelsFrom: labels?.labelsFrom,
+    warnings,
     entries,
     prefixes,
     ...(policy && { policyMaps: new Set(policy.map(({ endpoint }) => endpoint)).size, policy: policy.map(ruleJson) }),

@@ -159,6 +159,26 @@ describe('takeInventory() of words', () => {
   });
 });
 
+test('takeInventory() warns of a cidr label that no policy can select', async () => {
+  const readKnown = async () => known(label(16777217, 'bogus', 'cidr'));
+  const { rows } = await takeInventory(query(['16777217']), ports({ readKnown }));
+  expect(rows).toMatchObject([{ warnings: ['bad-cidr-label'] }]);
+});
+
+test('stateStore() says where our own state has its labels from', () => {
+  const labels = ['cidr:10.0.0.0/8'];
+  const { resolver } = new KnownIdentities([
+    stateStore({
+      identities: [
+        { identity: 16777217, labels, labelsFrom: 'guessed', prefixes: [] },
+        { identity: 16777218, labels, prefixes: [] },
+      ],
+    }),
+  ]);
+  expect(resolver.resolve(16777217)).toEqual({ labels, labelsFrom: 'guessed' });
+  expect(resolver.resolve(16777218)).toEqual({ labels, labelsFrom: 'listen' });
+});
+
 describe('takeInventory() of orphans', () => {
   test('op 39 a local number that no checkpoint knows in two readings is one, a global number never', async () => {
     const waits: number[] = [];
