@@ -13,13 +13,16 @@ const script = new vm.Script(wrap(source), { filename: file });
 const bundle = { exports: {} };
 script.runInThisContext()(bundle.exports, createRequire(file), bundle, file, path.dirname(file));
 
+// What every command runs through, with the two that scripts call most. All of the cache is read at every start, so code that
+// another command needs is better compiled when that command runs.
+const RUNS = [
+  ['--version'],
+  ['dump', '--json', '--map', '/nonexistent'],
+  ['get', '192.0.2.1', '--json', '--map', '/nonexistent'],
+];
+
 async function main() {
-  const { COMMANDS, start } = bundle.exports;
-  const runs = Object.keys(COMMANDS).flatMap((id) => [
-    [id, '--map', '/nonexistent'],
-    [id, '--json', '--map', '/nonexistent'],
-  ]);
-  for (const argv of [['--help'], ['--version'], ...runs]) await start(root, argv);
+  for (const argv of RUNS) await bundle.exports.start(root, argv);
   const digest = Buffer.from(source.slice(2, 18), 'latin1');
   const target = path.join(root, 'dist', `index.${process.version}-${process.arch}.cache`);
   const temporary = `${target}.${process.pid}.new`;
