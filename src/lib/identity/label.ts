@@ -16,7 +16,6 @@ export interface Label {
 
 export const SOURCE_UNSPEC = 'unspec';
 export const SOURCE_ANY = 'any';
-export const SOURCE_K8S = 'k8s';
 export const SOURCE_RESERVED = 'reserved';
 export const SOURCE_CIDR = 'cidr';
 export const SOURCE_CIDR_GROUP = 'cidrgroup';
