@@ -19,10 +19,12 @@ export const EMFILE = 24;
 export const ENFILE = 23;
 export const ENOSPC = 28;
 export const EROFS = 30;
+export const EDEADLK = 35;
 export const ENAMETOOLONG = 36;
 export const ENOSYS = 38;
 export const ELOOP = 40;
 export const EOPNOTSUPP = 95;
+export const ETIMEDOUT = 110;
 /** Not in any user header: bpf answers it where a map type lacks an operation. */
 export const ENOTSUPP = 524;
 
@@ -48,10 +50,12 @@ const NAMES: ReadonlyMap<number, string> = new Map(
     ENFILE,
     ENOSPC,
     EROFS,
+    EDEADLK,
     ENAMETOOLONG,
     ENOSYS,
     ELOOP,
     EOPNOTSUPP,
+    ETIMEDOUT,
     ENOTSUPP,
   }).map(([name, number]) => [number, name]),
 );
