@@ -12,6 +12,9 @@ import { JsonCursor } from './json-cursor.ts';
 import { Labels } from './labels.ts';
 import { visitPlainRecords } from './plain-file.ts';
 
+/** What a record has at least, nearly always: a number and one or two labels. */
+const RECORD_BYTES = 128;
+
 export class CheckpointIndex {
   readonly #table: IdTable;
   readonly #labelsAt: (offset: number) => Labels;
@@ -28,7 +31,7 @@ export class CheckpointIndex {
    */
   static read(path: string): CheckpointIndex | undefined {
     return withCheckpointFile(path, (file) => {
-      const table = new IdTable();
+      const table = new IdTable(file.bytes / RECORD_BYTES);
       const lists = new ListArena(file.bytes);
       const plain = visitPlainRecords(file, path, (id, reader) => table.add(id, lists.add(reader)));
       return plain

@@ -1,8 +1,13 @@
 /** Number → small number, 8 bytes each: for hundreds of thousands of numbers that a Map would need ten times that for. */
 export class IdTable {
   /** Open addressing: number at 2 i, its value plus one at 2 i + 1, which is 0 in an empty slot. */
-  #slots = new Uint32Array(2 * 1024);
+  #slots: Uint32Array;
   #size = 0;
+
+  /** @param expected about how many numbers; it grows when there are more */
+  constructor(expected = 0) {
+    this.#slots = new Uint32Array(2 ** Math.ceil(Math.log2(Math.max(512, 2 * expected)) + 1));
+  }
 
   get size(): number {
     return this.#size;
