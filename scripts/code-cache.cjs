@@ -22,12 +22,14 @@ const RUNS = [
 ];
 
 async function main() {
+  const { exit } = process;
+  process.exit = () => {};
   for (const argv of RUNS) await bundle.exports.start(root, argv);
   const digest = Buffer.from(source.slice(2, 18), 'latin1');
   const target = path.join(root, 'dist', `index.${process.version}-${process.arch}.cache`);
   const temporary = `${target}.${process.pid}.new`;
   fs.writeFileSync(temporary, Buffer.concat([digest, script.createCachedData()]));
   fs.renameSync(temporary, target);
-  process.exit(0);
+  exit(0);
 }
 void main();

@@ -11,7 +11,7 @@ export interface Failure {
   readonly stack?: string;
 }
 
-const BUG_HINT = 'this is a bug in ipc: please report it with the command line and the lines above';
+const BUG_HINT = 'this is a bug in ipc: please report it with the command line and all of this output';
 
 /** The failures of a run, the one that decides the exit status last. */
 export function failuresOf(error: unknown): readonly Failure[] {

@@ -7,6 +7,10 @@ import type { RunContext } from './run-context.ts';
  */
 export function watchProcess(context: RunContext): void {
   process.on('uncaughtException', (error) => context.runtime.exit(reportFailure(error, context)));
+  // Nothing is left to wait for, yet the run has not ended: without this it would pass for a success.
+  process.on('beforeExit', () =>
+    context.runtime.exit(reportFailure(new Error('the run ended before it was done'), context)),
+  );
   process.removeAllListeners('warning');
-  process.on('warning', (warning) => context.log.warn(`${warning.name}: ${warning.message}`));
+  process.on('warning', ({ name, message }) => context.log.warn(name === 'Warning' ? message : `${name}: ${message}`));
 }

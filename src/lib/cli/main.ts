@@ -17,13 +17,15 @@ export interface Start extends Omit<Program, 'pjson'> {
   readonly argv: readonly string[];
 }
 
-/** Runs the program of the real process; its exit status is set when everything is written. */
+/** Runs the program of the real process and ends it. */
 export async function start(root: string, commands: CommandRegistry, argv: readonly string[]): Promise<void> {
   // oclif would look for a colour theme in the user's home at every start.
   process.env.IPC_DISABLE_THEME ??= '1';
   const context = createRunContext(processRuntime());
   watchProcess(context);
-  process.exitCode = await runProgram({ root, commands, describe: manifestReader(root), argv }, context);
+  const exitCode = await runProgram({ root, commands, describe: manifestReader(root), argv }, context);
+  // Everything is written by now; what is still open, such as a standard input that nobody needs to the end, holds up nothing.
+  context.runtime.exit(exitCode);
 }
 
 /** Runs one command line; the only place that catches what a command throws. @returns the exit status */
