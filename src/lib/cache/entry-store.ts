@@ -9,8 +9,8 @@ export interface DirectValue {
   readonly identity: number;
   readonly source: string;
   readonly hostIP?: string | undefined;
-  readonly encryptKey?: number;
-  readonly endpointFlags?: number;
+  readonly encryptKey?: number | undefined;
+  readonly endpointFlags?: number | undefined;
   readonly pod?: PodMetadata | undefined;
 }
 

@@ -2,47 +2,64 @@
 import type { DirectValue } from './entry-store.ts';
 import type { CacheEntry, PodMetadata } from './listener.ts';
 import { sameNamedPorts } from './named-ports.ts';
-import { sourceRank } from './source-rank.ts';
 
 /** The owner of the one layer that the metadata gives; no direct owner can have this name. */
 export const METADATA_OWNER = '\0metadata';
 
+/** One owner of values. The same object for all its values, so that half a million of them share it. */
+export interface Owner {
+  readonly name: string;
+  readonly source: string;
+  /** Smaller is stronger. */
+  readonly rank: number;
+}
+
+/** Entries are kept by the hundred thousand: few fields, small numbers together in one. */
 export class Layer implements CacheEntry {
   readonly identity: number;
-  readonly source: string;
-  readonly owner: string;
+  readonly owner: Owner;
   readonly hostIP: string | undefined;
-  readonly encryptKey: number;
-  readonly endpointFlags: number;
   readonly pod: PodMetadata | undefined;
   /** The next weaker one. */
   next: Layer | undefined = undefined;
+  /** Encrypt key and, above it, the endpoint flags. */
+  readonly #bits: number;
 
-  constructor(value: DirectValue, owner: string) {
-    this.identity = value.identity;
-    this.source = value.source;
+  constructor({ identity, hostIP, encryptKey = 0, endpointFlags = 0, pod }: DirectValue, owner: Owner) {
+    this.identity = identity;
     this.owner = owner;
-    this.hostIP = value.hostIP;
-    this.encryptKey = value.encryptKey ?? 0;
-    this.endpointFlags = value.endpointFlags ?? 0;
-    this.pod = value.pod;
+    this.hostIP = hostIP;
+    this.pod = pod;
+    this.#bits = (endpointFlags << 8) | encryptKey;
+  }
+
+  get source(): string {
+    return this.owner.source;
+  }
+
+  get encryptKey(): number {
+    return this.#bits & 0xff;
+  }
+
+  get endpointFlags(): number {
+    return this.#bits >>> 8;
   }
 }
 
 /** Direct owners are told apart by source and name; the metadata is one owner whatever its source is. */
-export function findLayer(head: Layer | undefined, owner: string, source: string): Layer | undefined {
+export function findLayer(head: Layer | undefined, owner: Owner): Layer | undefined {
   for (let layer = head; layer !== undefined; layer = layer.next) {
-    if (layer.owner === owner && (owner === METADATA_OWNER || layer.source === source)) return layer;
+    if (layer.owner === owner || (owner.name === METADATA_OWNER && layer.owner.name === METADATA_OWNER)) return layer;
   }
   return undefined;
 }
 
 /** Puts a layer before those that are not stronger: of equals the latest is seen. @returns the new head */
 export function insertLayer(head: Layer | undefined, layer: Layer): Layer {
-  const rank = sourceRank(layer.source);
+  const { rank } = layer.owner;
   let before: Layer | undefined;
   let after = head;
-  while (after !== undefined && sourceRank(after.source) < rank) {
+  while (after !== undefined && after.owner.rank < rank) {
     before = after;
     after = after.next;
   }
@@ -63,7 +80,7 @@ export function removeLayer(head: Layer, layer: Layer): Layer | undefined {
 
 /** What is seen: the first layer, with the pod of a direct owner when the first one is the metadata's. */
 export function effectiveEntry(head: Layer | undefined): CacheEntry | undefined {
-  if (head?.owner !== METADATA_OWNER || head.next?.pod === undefined) return head;
+  if (head?.owner.name !== METADATA_OWNER || head.next?.pod === undefined) return head;
   const { identity, source, hostIP, encryptKey, endpointFlags } = head;
   return { identity, source, hostIP, encryptKey, endpointFlags, pod: head.next.pod };
 }

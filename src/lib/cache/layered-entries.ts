@@ -12,19 +12,11 @@ import type {
   Publish,
   UpsertOutcome,
 } from './entry-store.ts';
-import {
-  effectiveEntry,
-  findLayer,
-  insertLayer,
-  Layer,
-  METADATA_OWNER,
-  removeLayer,
-  sameEntry,
-  sameInMap,
-} from './layer.ts';
+import { effectiveEntry, findLayer, insertLayer, Layer, removeLayer, sameEntry, sameInMap } from './layer.ts';
 import { LayeredBatch } from './layered-batch.ts';
 import type { CacheEntry } from './listener.ts';
 import type { NamedPortTable } from './named-ports.ts';
+import { Owners } from './owners.ts';
 import type { PrefixLengths } from './prefix-lengths.ts';
 
 const APPLIED: UpsertOutcome = { kind: 'applied', namedPortsChanged: false };
@@ -38,6 +30,7 @@ export interface EntryStoreSetup {
 
 export class LayeredEntries implements EntryStore {
   readonly #heads = new Map<string, Layer>();
+  readonly #owners = new Owners();
   readonly #setup: EntryStoreSetup;
   /** How many keys of each kind there are, so that most changes need not look for a shadow. */
   #endpoints = 0;
@@ -66,9 +59,9 @@ export class LayeredEntries implements EntryStore {
   }
 
   upsert(key: string, value: DirectValue, owner: string): UpsertOutcome {
-    const layer = new Layer(value, owner);
+    const layer = new Layer(value, this.#owners.get(owner, value.source));
     const head = this.#heads.get(key);
-    const present = findLayer(head, owner, value.source);
+    const present = findLayer(head, layer.owner);
     if (present !== undefined && sameEntry(present, layer)) return outcome(head, present, UNCHANGED);
     const changed = this.#put(key, head, present, layer);
     return outcome(this.#heads.get(key), layer, changed ? { kind: 'applied', namedPortsChanged: true } : APPLIED);
@@ -77,7 +70,7 @@ export class LayeredEntries implements EntryStore {
   delete(key: string, request: DeleteRequest): DeleteOutcome {
     const head = this.#heads.get(key);
     if (head === undefined) return { kind: 'unknown' };
-    const layer = findLayer(head, request.owner ?? '', request.source);
+    const layer = findLayer(head, this.#owners.get(request.owner ?? '', request.source));
     if (layer === undefined) return { kind: 'not-owner' };
     const { expectIdentity, pod } = request;
     if (expectIdentity !== undefined && layer.identity !== expectIdentity) return { kind: 'stale' };
@@ -93,16 +86,16 @@ export class LayeredEntries implements EntryStore {
 
   /** Sets what the metadata says about a prefix. */
   putMetadata(key: string, value: DirectValue): void {
-    const layer = new Layer(value, METADATA_OWNER);
+    const layer = new Layer(value, this.#owners.metadata(value.source));
     const head = this.#heads.get(key);
-    const present = findLayer(head, METADATA_OWNER, value.source);
+    const present = findLayer(head, layer.owner);
     if (present === undefined || !sameEntry(present, layer)) this.#put(key, head, present, layer);
   }
 
   /** Takes away what the metadata said about a prefix. */
   removeMetadata(key: string): void {
     const head = this.#heads.get(key);
-    const layer = findLayer(head, METADATA_OWNER, '');
+    const layer = findLayer(head, this.#owners.metadata(''));
     if (head !== undefined && layer !== undefined) this.#remove(key, head, layer);
   }
 

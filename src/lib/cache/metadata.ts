@@ -26,6 +26,8 @@ export interface MetadataRemoval {
   readonly isCidr?: boolean;
 }
 
+const NO_RESOURCES: readonly ResourceInfo[] = [];
+
 export const CONSOLIDATED_RESOURCE = newResourceID('daemon', '', 'consolidated-prefix');
 
 export type ConflictHandler = (prefix: string, conflict: Conflict) => void;
@@ -58,7 +60,7 @@ export class Metadata {
     const isNew = info === undefined;
     if (info === undefined) {
       info = new ResourceInfo(resource, update.source);
-      state.resources.push(info);
+      state.resources = [...state.resources, info];
     }
     if (!info.merge(update.info, update.source) && !isNew) return;
     this.#flatten(state);
@@ -74,8 +76,8 @@ export class Metadata {
     if (state === undefined || info === undefined) return;
     this.#touch(removal.prefix, touched);
     info.clear(removal.what);
-    if (!info.isValid()) state.resources.splice(state.resources.indexOf(info), 1);
-    if (!state.resources.some((candidate) => candidate.isValid())) state.resources.length = 0;
+    if (!info.isValid()) state.resources = state.resources.filter((candidate) => candidate !== info);
+    if (!state.resources.some((candidate) => candidate.isValid())) state.resources = NO_RESOURCES;
     this.#flatten(state);
   }
 

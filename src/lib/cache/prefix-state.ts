@@ -7,7 +7,8 @@ export const HOLDS_NOTHING = -1;
 export class PrefixState {
   /** The key of its entry in the cache, which is the prefix as text. */
   readonly key: string;
-  readonly resources: ResourceInfo[] = [];
+  /** Replaced, not changed, so that the usual single resource takes a list of one. */
+  resources: readonly ResourceInfo[] = [];
   /** Undefined when no resource says anything. */
   flattened: Flattened | undefined = undefined;
   /** The disagreements that were reported, as text. */

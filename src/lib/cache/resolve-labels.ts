@@ -1,12 +1,13 @@
 /** From metadata to the labels of one prefix's identity: inheritance and the rules every set must obey (Cilium 1.21). */
 import { cidrLabels, worldLabel } from '../identity/cidr-labels.ts';
-import { type Label, SOURCE_CIDR, SOURCE_CIDR_GROUP, SOURCE_FQDN, SOURCE_NODE } from '../identity/label.ts';
+import { type Label, SOURCE_CIDR, SOURCE_CIDR_GROUP, SOURCE_FQDN, SOURCE_NODE, sameLabel } from '../identity/label.ts';
 import { Labels } from '../identity/labels.ts';
 import type { IdentityOptions } from '../identity/options.ts';
 import type { Prefix } from '../net/prefix.ts';
 import type { Flattened } from './resource-info.ts';
 
 const WORLD_KEYS = ['world', 'world-ipv4', 'world-ipv6'];
+const IN_CLUSTER_KEYS = ['remote-node', 'host', 'health', 'ingress'];
 const SELECTING_SOURCES = [SOURCE_CIDR, SOURCE_FQDN, SOURCE_CIDR_GROUP];
 
 /**
@@ -20,8 +21,9 @@ export function resolveLabels(
   parents: readonly Flattened[],
   options: IdentityOptions,
 ): Labels {
-  const given = own.labels ?? Labels.EMPTY;
+  const given = own.labels?.expand() ?? Labels.EMPTY;
   if (own.identityOverride) return given;
+  if (parents.length === 0 && isOrdinary(given, prefix, options)) return given;
   const labels = new Map<string, Label>();
   for (const { mapKey, label } of given.entries()) labels.set(mapKey, label);
   inherit(labels, parents);
@@ -39,6 +41,17 @@ export function resolveLabels(
     labels.set(world.key, world);
   }
   return toSet(labels);
+}
+
+/** Whether no rule changes the set: outside of the cluster, selected by policy, with its world label. The usual case. */
+function isOrdinary(labels: Labels, { address }: Prefix, options: IdentityOptions): boolean {
+  const world = worldLabel(address, options);
+  let hasWorld = false;
+  for (const { mapKey, label } of labels.entries()) {
+    if (mapKey === world.key && sameLabel(label, world)) hasWorld = true;
+    else if (!SELECTING_SOURCES.includes(label.source) || IN_CLUSTER_KEYS.includes(mapKey)) return false;
+  }
+  return hasWorld;
 }
 
 /** What a prefix would inherit if it were given nothing itself, before any rule is applied. */

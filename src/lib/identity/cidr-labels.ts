@@ -1,6 +1,7 @@
 /** The labels that a prefix gets by itself: its cidr label and the world label of its family (Cilium 1.21). */
 import { MalformedError } from '../errors.ts';
 import { familyOf, parseAddress } from '../net/address.ts';
+import { maskAddress, samePrefixBits } from '../net/prefix.ts';
 import { type Label, reservedLabel, SOURCE_CIDR } from './label.ts';
 import { type LabelCidr, labelKeyOf, parseCidr } from './label-cidr.ts';
 import { Labels } from './labels.ts';
@@ -8,9 +9,11 @@ import type { IdentityOptions } from './options.ts';
 
 type Families = Pick<IdentityOptions, 'enableIPv4' | 'enableIPv6'>;
 
-/** The cidr label of a prefix of length 1 or more; the key is masked, the label remembers the host bits. */
+/** The cidr label of a prefix of length 1 or more; the key is masked, the label remembers host bits where there are any. */
 export function cidrLabel(cidr: LabelCidr): Label {
-  return { source: SOURCE_CIDR, key: labelKeyOf(cidr), value: '', cidr };
+  const label = { source: SOURCE_CIDR, key: labelKeyOf(cidr), value: '' };
+  const { address, length } = cidr;
+  return samePrefixBits(maskAddress(address, length), address, address.length * 8) ? label : { ...label, cidr };
 }
 
 /**

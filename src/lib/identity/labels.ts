@@ -17,10 +17,17 @@ export class Labels implements Iterable<Label> {
   /** By bytes of the map key; absent in a compact set, which reads its sorted list each time. */
   readonly #entries: readonly LabelEntry[] | undefined;
   #sortedList: string | undefined;
+  /** The compact set that this one was read from. */
+  readonly #compact: Labels | undefined;
 
-  private constructor(entries: readonly LabelEntry[] | undefined, sortedList: string | undefined) {
+  private constructor(
+    entries: readonly LabelEntry[] | undefined,
+    sortedList: string | undefined,
+    compact?: Labels | undefined,
+  ) {
     this.#entries = entries;
     this.#sortedList = sortedList;
+    this.#compact = compact;
   }
 
   /** A set of labels under their own keys; of two with one key the later one stays. */
@@ -132,9 +139,15 @@ export class Labels implements Iterable<Label> {
    */
   compact(): Labels {
     if (this.#entries === undefined) return this;
+    if (this.#compact !== undefined) return this.#compact;
     const text = this.sortedList;
     if (!this.equals(Labels.fromSortedList(text)) || this.some((label) => label.cidr !== undefined)) return this;
     return new Labels(undefined, text);
+  }
+
+  /** The same set with its labels at hand, for asking it several things; `compact` gives this very set back. */
+  expand(): Labels {
+    return this.#entries === undefined ? new Labels(this.entries(), this.sortedList, this) : this;
   }
 }
 
