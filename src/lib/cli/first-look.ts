@@ -17,7 +17,8 @@ export function firstLook(argv: readonly string[], env: Readonly<Record<string, 
 /** `ipc help CMD` is `ipc CMD --help`; flags in front of the command go behind it, as bpftool's users write them. */
 export function commandLine(argv: readonly string[]): readonly string[] {
   const [first, ...rest] = argv;
-  if (first === undefined || !first.startsWith('-')) return first === 'help' ? [...rest, '--help'] : argv;
+  if (first === 'help') return [...commandLine(rest), '--help'];
+  if (!first?.startsWith('-')) return argv;
   const { positionals, commandAt } = scanArgv(argv, sharedFlags({ outputs: OUTPUT_FORMATS }));
   if (positionals[0] === undefined || commandAt === undefined) return argv;
   return commandLine([positionals[0], ...argv.slice(0, commandAt), ...argv.slice(commandAt + 1)]);
