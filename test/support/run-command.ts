@@ -10,6 +10,8 @@ export interface RunOptions {
   /** The only environment that the command sees. */
   readonly env?: Readonly<Record<string, string>>;
   readonly stdin?: string;
+  /** Standard input that comes piece by piece. */
+  readonly stdinStream?: NodeJS.ReadableStream;
   /** Stands for /etc/ipc/config.yaml; none by default. */
   readonly systemConfig?: string;
   /** Standard output and error are a terminal of 80 columns. */
@@ -18,6 +20,8 @@ export interface RunOptions {
   readonly now?: number;
   /** Standard output is closed by its reader after so many bytes. */
   readonly stdoutCapacity?: number;
+  /** Other commands of the program, by name. */
+  readonly commands?: Readonly<Record<string, unknown>>;
   /** Receives the function that delivers a signal to the running command. */
   readonly onStart?: (deliver: (signal: NodeJS.Signals) => void) => void;
 }
@@ -43,7 +47,7 @@ export async function runCommand(
   const runtime: Runtime = {
     env: options.env ?? {},
     stdout: memoryWriter(out, options.stdoutCapacity ?? Number.POSITIVE_INFINITY),
-    stdin: Readable.from(options.stdin === undefined ? [] : [Buffer.from(options.stdin)]),
+    stdin: options.stdinStream ?? Readable.from(options.stdin === undefined ? [] : [Buffer.from(options.stdin)]),
     stdoutIsTerminal: options.terminal ?? false,
     stderrIsTerminal: options.terminal ?? false,
     columns: 80,
@@ -66,9 +70,18 @@ export async function runCommand(
   options.onStart?.((signal) => {
     for (const listener of [...listeners]) listener(signal);
   });
-  const describe = (): Partial<Command.Cached> =>
-    ({ flags: { ...type.flags, ...type.baseFlags }, args: type.args }) as Partial<Command.Cached>;
-  const program = { root: '/nonexistent', commands: { [name]: type }, describe };
+  const commands = { ...(options.commands as Record<string, Command.Class>), [name]: type };
+  const describe = (id: string): Partial<Command.Cached> => {
+    const described = commands[id] ?? type;
+    const { summary, description, args } = described;
+    return {
+      summary,
+      description,
+      args,
+      flags: { ...described.flags, ...described.baseFlags },
+    } as Partial<Command.Cached>;
+  };
+  const program = { root: '/nonexistent', commands, describe };
   const exitCode = await runProgram({ ...program, argv: [name, ...argv] }, createRunContext(runtime));
   return { exitCode: exited ?? exitCode, stdout: Buffer.concat(out).toString(), stderr };
 }

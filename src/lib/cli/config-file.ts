@@ -71,11 +71,11 @@ export function readConfig(query: ConfigQuery): ReadonlyMap<string, ConfigValue>
 }
 
 function parsedFile(query: ConfigQuery): ParsedConfig | undefined {
-  const { file, parsed } = query;
-  if (parsed?.has(file)) return parsed.get(file);
+  const { file, parsed, mustExist } = query;
+  const before = parsed?.get(file);
+  if (before !== undefined || (parsed?.has(file) && !mustExist)) return before;
   const text = readText(query);
-  if (text === undefined) return undefined;
-  const config = text.trim() === '' ? undefined : parseConfig(file, text);
+  const config = text === undefined || text.trim() === '' ? undefined : parseConfig(file, text);
   parsed?.set(file, config);
   return config;
 }

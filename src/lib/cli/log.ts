@@ -51,6 +51,11 @@ export class Log {
     if (last !== undefined) this.#failure(last, true);
   }
 
+  /** A failure after which the run goes on. */
+  failure(failure: Failure): void {
+    this.#failure(failure, false);
+  }
+
   #failure(failure: Failure, decisive: boolean): void {
     const showStack = failure.code === 'BUG' || this.level === 'debug';
     if (this.format === 'json') {
