@@ -14,7 +14,7 @@ const LAYERS = [
   ['errors', 'net', 'native', 'fs', 'schema', 'check'],
   ['bpf', 'identity'],
   ['ipcache', 'cache', 'policymap'],
-  ['datapath', 'restore', 'gc', 'sources', 'snapshot', 'diff', 'state', 'owner', 'inventory', 'doctor'],
+  ['datapath', 'change', 'restore', 'gc', 'sources', 'snapshot', 'diff', 'state', 'owner', 'inventory', 'doctor'],
   ['output'],
   ['cli'],
   ['commands'],
