@@ -27,6 +27,8 @@ export interface TakeLive {
   readonly runtime: Runtime;
   readonly logger: Log;
   readonly signal: AbortSignal;
+  /** How long to wait for the checkpoint to have all numbers; by default as long as the agent may take. */
+  readonly patienceMs?: number | undefined;
 }
 
 /**
@@ -34,7 +36,7 @@ export interface TakeLive {
  * @throws what the walk throws
  */
 export async function takeLive(ipcache: IpcacheMap, options: TakeLive): Promise<LiveSnapshot> {
-  const { flags, shared, runtime, logger, signal } = options;
+  const { flags, shared, runtime, logger, signal, patienceMs } = options;
   const path = flags['allocator-state'] ?? DEFAULT_CHECKPOINT_PATH;
   const progress = new Progress({ runtime, logger, unit: 'entries', most: ipcache.map.info.maxEntries });
   const take = (allocatorState: string | undefined): Promise<LiveSnapshot> =>
@@ -47,6 +49,7 @@ export async function takeLive(ipcache: IpcacheMap, options: TakeLive): Promise<
       more: flags.labels ? ownIdentities(ipcache, shared['state-dir'], logger) : [],
       now: runtime.now,
       pause: (ms) => pause(ms, signal),
+      patienceMs,
       onWait: (missing) => logger.info(`waiting for the agent to write ${missing} identities of the map to ${path}`),
     });
   try {

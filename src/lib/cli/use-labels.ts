@@ -6,12 +6,14 @@ import { DEFAULT_CHECKPOINT_PATH } from '../identity/checkpoint.ts';
 import { LabelResolver, type LabelSource } from '../identity/label-resolver.ts';
 import type { Log } from './log.ts';
 
+export const allocatorStateFlag = Flags.string({
+  summary: `allocator checkpoint that labels are joined from (default: ${DEFAULT_CHECKPOINT_PATH})`,
+  helpValue: 'FILE',
+});
+
 /** `static override flags = commandFlags({ …, ...labelFlags })`, of every command that shows entries. */
 export const labelFlags = {
-  'allocator-state': Flags.string({
-    summary: `allocator checkpoint that labels are joined from (default: ${DEFAULT_CHECKPOINT_PATH})`,
-    helpValue: 'FILE',
-  }),
+  'allocator-state': allocatorStateFlag,
   labels: Flags.boolean({ summary: 'join labels', default: true, allowNo: true }),
 };
 

@@ -70,7 +70,7 @@ export class ChangeTable implements Iterable<Change> {
     const chunk = this.#chunkOf(index);
     const at = index % RECORDS;
     const row = this.#row;
-    this.#readKey(index, row);
+    this.readKey(index, row);
     const sides = chunk.sides[at] ?? 0;
     return {
       prefix: row.prefixText(),
@@ -112,14 +112,15 @@ export class ChangeTable implements Iterable<Change> {
   #load(index: number, before: EntryRow, after: EntryRow): number {
     const chunk = this.#chunkOf(index);
     const at = index % RECORDS;
-    this.#readKey(index, before);
-    this.#readKey(index, after);
+    this.readKey(index, before);
+    this.readKey(index, after);
     this.#readSide(chunk, at * 2, before);
     this.#readSide(chunk, at * 2 + 1, after);
     return chunk.sides[at] ?? 0;
   }
 
-  #readKey(index: number, row: EntryRow): void {
+  /** Fills the place of the row only: its key. */
+  readKey(index: number, row: EntryRow): void {
     const at = (index % RECORDS) * SORT_KEY_BYTES;
     row.sortKey.set(this.#chunkOf(index).keys.subarray(at, at + SORT_KEY_BYTES));
     row.rawKey = this.#rawKeys.get(index) ?? '';

@@ -1,4 +1,5 @@
 /** Turns what differs into findings, migrations and counts. Pure. */
+import { EntryRow } from '../snapshot/entry-row.ts';
 import { CHANGE_CLASSES, type ChangeClass, classBit, classesOf } from './change-class.ts';
 import { acceptsIdentities, type ChangeFilter, EVERYTHING } from './change-filter.ts';
 import type { Change } from './change-table.ts';
@@ -16,10 +17,12 @@ export interface JudgeOptions {
   readonly keyReplacement?: KeyReplacement | undefined;
 }
 
+/** The most telling first; it names the finding and says how severe it is. */
+export type FindingClasses = readonly [ChangeClass, ...ChangeClass[]];
+
 /** One finding about an entry. */
 export interface EntryFinding {
-  /** Never empty; the most telling first. */
-  readonly classes: readonly ChangeClass[];
+  readonly classes: FindingClasses;
   readonly change: Change;
 }
 
@@ -65,7 +68,19 @@ export class Findings {
   *entries(): IterableIterator<EntryFinding> {
     for (let i = 0; i < this.#classes.length; i++) {
       const bits = this.#classes[i] ?? 0;
-      if (bits !== 0) yield { classes: classesOf(bits), change: this.comparison.changes.at(i) };
+      if (bits !== 0)
+        yield { classes: classesOf(bits) as unknown as FindingClasses, change: this.comparison.changes.at(i) };
+    }
+  }
+
+  /** Visits what `entries()` gives as rows, for who needs only the places. @param visit gets the same row each time */
+  visitRows(visit: (row: EntryRow, first: ChangeClass) => void): void {
+    const row = new EntryRow();
+    for (let i = 0; i < this.#classes.length; i++) {
+      const [first] = classesOf(this.#classes[i] ?? 0);
+      if (first === undefined) continue;
+      this.comparison.changes.readKey(i, row);
+      visit(row, first);
     }
   }
 

@@ -2,13 +2,31 @@ import type { ByteWriter } from './byte-writer.ts';
 import { safeJson } from './escape.ts';
 import { LineBuffer } from './line-buffer.ts';
 import type { Sink } from './sink.ts';
-import type { ListView, ReportView } from './view.ts';
+import { JsonItems, type JsonObject, type ListView, type ReportView } from './view.ts';
 
 export const REPORT_SCHEMA_VERSION = 1;
 
-/** The report as one line of JSON, without a newline. */
-export function reportJson<Model>(view: ReportView<Model>, model: Model): string {
-  return safeJson({ kind: view.kind, schemaVersion: REPORT_SCHEMA_VERSION, ...view.json(model) });
+/** Adds the report as one line of JSON, long lists item by item. */
+export function addReport<Model>(view: ReportView<Model>, model: Model, buffer: LineBuffer): void {
+  let separator = '{';
+  const fields: JsonObject = { kind: view.kind, schemaVersion: REPORT_SCHEMA_VERSION, ...view.json(model) };
+  for (const [name, value] of Object.entries(fields)) {
+    if (value === undefined) continue;
+    buffer.add(`${separator}${safeJson(name)}:`);
+    if (value instanceof JsonItems) addItems(value, buffer);
+    else buffer.add(safeJson(value));
+    separator = ',';
+  }
+  buffer.add('}\n');
+}
+
+function addItems(items: Iterable<JsonObject>, buffer: LineBuffer): void {
+  let separator = '[';
+  for (const item of items) {
+    buffer.add(separator + safeJson(item));
+    separator = ',';
+  }
+  buffer.add(separator === '[' ? '[]' : ']');
 }
 
 /** `-o json`: always one well-formed document. */
@@ -20,7 +38,9 @@ export class JsonSink implements Sink {
   }
 
   async report<Model>(view: ReportView<Model>, model: Model): Promise<void> {
-    this.#writer.write(Buffer.from(`${reportJson(view, model)}\n`));
+    const buffer = new LineBuffer(this.#writer);
+    addReport(view, model, buffer);
+    buffer.flush();
     await this.#writer.end();
   }
 

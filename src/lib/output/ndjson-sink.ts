@@ -1,6 +1,6 @@
 import type { ByteWriter } from './byte-writer.ts';
 import { safeJson } from './escape.ts';
-import { reportJson } from './json-sink.ts';
+import { addReport } from './json-sink.ts';
 import { LineBuffer } from './line-buffer.ts';
 import type { Sink } from './sink.ts';
 import type { ListView, ReportView } from './view.ts';
@@ -14,7 +14,9 @@ export class NdjsonSink implements Sink {
   }
 
   async report<Model>(view: ReportView<Model>, model: Model): Promise<void> {
-    this.#writer.write(Buffer.from(`${reportJson(view, model)}\n`));
+    const buffer = new LineBuffer(this.#writer);
+    addReport(view, model, buffer);
+    buffer.flush();
     await this.#writer.end();
   }
 

@@ -4,6 +4,25 @@ import type { Paint } from './paint.ts';
 /** A JSON object whose fields are printed in the order given; `undefined` ones are left out. */
 export type JsonObject = Readonly<Record<string, unknown>>;
 
+/** A list in a report that is made item by item while it is printed, however long it is. */
+export class JsonItems {
+  readonly #items: () => Iterable<JsonObject>;
+
+  /** @param items begins the list anew each time */
+  constructor(items: () => Iterable<JsonObject>) {
+    this.#items = items;
+  }
+
+  [Symbol.iterator](): Iterator<JsonObject> {
+    return this.#items()[Symbol.iterator]();
+  }
+
+  /** For whoever wants the whole at once. */
+  toJSON(): JsonObject[] {
+    return [...this];
+  }
+}
+
 /** A single result: `get`, `stats`, `status`, a plan or what came of it. */
 export interface ReportView<Model> {
   /** The word in `kind`, by default the command's name. */

@@ -18,6 +18,8 @@ export interface JoinOptions<Captured> {
   /** Milliseconds since any fixed moment. */
   readonly now: () => number;
   readonly pause: (ms: number) => Promise<void>;
+  /** How long to wait at most; by default as long as the agent may take. */
+  readonly patienceMs?: number | undefined;
   /** Called once, before waiting, with how many numbers the file does not have. */
   readonly onWait?: (missing: number) => void;
 }
@@ -38,13 +40,13 @@ const STEP_MS = 250;
 
 /** @throws {MalformedError} when the file is damaged; {ToolError} when it cannot be read */
 export async function joinAllocator<Captured>(options: JoinOptions<Captured>): Promise<Joined<Captured>> {
-  const { path, capture, allocated, now, pause, onWait } = options;
+  const { path, capture, allocated, now, pause, patienceMs = PATIENCE_MS, onWait } = options;
   let captured = await capture();
   let state = fileState(path);
   let joined = join(path, captured, allocated(captured));
-  if (joined.absent || joined.missing === 0) return joined;
+  if (joined.absent || joined.missing === 0 || patienceMs === 0) return joined;
   onWait?.(joined.missing);
-  for (const giveUp = now() + PATIENCE_MS; joined.missing > 0 && now() < giveUp; ) {
+  for (const giveUp = now() + patienceMs; joined.missing > 0 && now() < giveUp; ) {
     await pause(STEP_MS);
     const seen = fileState(path);
     if (seen === state) continue;

@@ -33,6 +33,8 @@ export interface TakeOptions extends CaptureOptions {
   /** Milliseconds since the epoch. */
   readonly now: () => number;
   readonly pause: (ms: number) => Promise<void>;
+  /** How long to wait for the checkpoint to have all numbers; by default as long as the agent may take. */
+  readonly patienceMs?: number | undefined;
   /** Before waiting for the checkpoint to have that many numbers. */
   readonly onWait?: (missing: number) => void;
 }
@@ -69,12 +71,12 @@ export async function takeSnapshot(ipcache: IpcacheMap, options: TakeOptions): P
 
 async function capture(ipcache: IpcacheMap, options: TakeOptions): Promise<Joined<CapturedTable>> {
   const read = (): Promise<CapturedTable> => captureTable(ipcache.map, options);
-  const { allocatorState: path, more = [], now, pause, onWait } = options;
+  const { allocatorState: path, more = [], now, pause, patienceMs, onWait } = options;
   if (path === undefined) return { captured: await read(), identities: [], absent: true, missing: 0 };
   const elsewhere = new Set(more.map(({ identity }) => identity));
   const allocated = ({ table }: CapturedTable): TableFacts['allocated'] =>
     new Set([...tableFacts(table, ipcache.layout).allocated].filter((identity) => !elsewhere.has(identity)));
-  return joinAllocator({ path, capture: read, allocated, now, pause, ...(onWait && { onWait }) });
+  return joinAllocator({ path, capture: read, allocated, now, pause, patienceMs, ...(onWait && { onWait }) });
 }
 
 function merge(first: readonly SnapshotIdentity[], more: readonly SnapshotIdentity[]): SnapshotIdentity[] {
