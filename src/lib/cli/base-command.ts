@@ -32,8 +32,6 @@ type ArgOutput = OutputArgs<ArgInput>;
 export abstract class BaseCommand extends Command {
   /** True for a command that is stopped by a signal and has then done its work: it exits 0. */
   static readonly endsOnSignal: boolean = false;
-  /** Signals that the command listens to by itself, such as SIGHUP to read its configuration again. */
-  static readonly ownSignals: readonly NodeJS.Signals[] = [];
 
   /** Where the value of each flag came from; filled by `parse()`. */
   protected valueSources: ReadonlyMap<string, ValueSource> = new Map();
@@ -61,7 +59,7 @@ export abstract class BaseCommand extends Command {
     return this.#sink;
   }
 
-  /** Aborted by SIGINT, SIGTERM or SIGHUP; a command that takes it must stop soon after. */
+  /** Aborted by SIGINT or SIGTERM; a command that takes it must stop soon after. */
   protected get signal(): AbortSignal {
     if (this.#interruption === undefined) throw new Error(`${this.id} uses its signal before it parsed its flags`);
     return this.#interruption.signal;
@@ -129,8 +127,7 @@ export abstract class BaseCommand extends Command {
   #use(values: SharedValues, definitions: FlagInput): void {
     this.#shared = { ...values, output: outputOf(values, definitions.output, this.valueSources.get('output')) };
     applyLogValues(this.logger, this.#shared);
-    const { ownSignals } = this.ctor as typeof BaseCommand;
-    this.#interruption = new Interruption(this.runtime, () => this.#out?.abort(), ownSignals);
+    this.#interruption = new Interruption(this.runtime, () => this.#out?.abort());
   }
 
   #facts(definitions: FlagInput): CommandFacts {

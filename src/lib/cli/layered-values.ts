@@ -60,12 +60,22 @@ export function parseBoolean(text: string): boolean | undefined {
 
 /** The usage error for a value that its flag does not take; keeps code, hint and operands of the reason. */
 export function badValue(place: string, text: string, reason: unknown): UsageError {
-  const state = reason instanceof Error ? reason.message : String(reason);
   const tool = reason instanceof ToolError ? reason : undefined;
+  const state = tool === undefined ? plainText(reason) : stateOf(tool.message);
   return new UsageError(`Cannot use ${place}=${text}: ${state}`, {
     code: tool?.code ?? 'BAD_VALUE',
     cause: reason,
     ...(tool?.hint !== undefined && { hint: tool.hint }),
     operands: { ...tool?.operands, field: place },
   });
+}
+
+function plainText(reason: unknown): string {
+  return reason instanceof Error ? reason.message : String(reason);
+}
+
+/** The second half of *Cannot <action> <operand>: <state>*; a quoted operand may hold colons. */
+function stateOf(message: string): string {
+  const afterQuote = message.indexOf('": ');
+  return afterQuote < 0 ? message.slice(message.indexOf(': ') + 2) : message.slice(afterQuote + 3);
 }

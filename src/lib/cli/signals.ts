@@ -1,8 +1,11 @@
-/** SIGINT and SIGTERM: the first asks the command to stop, the second does not ask. */
+/**
+ * SIGINT and SIGTERM: the first asks the command to stop, the second does not ask. SIGHUP keeps its default, or nohup, which
+ * ignores it for us, would have no effect.
+ */
 import { constants } from 'node:os';
 import type { Runtime } from './runtime.ts';
 
-const STOP_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+const STOP_SIGNALS = ['SIGINT', 'SIGTERM'] as const;
 
 /** Why `signal` of a command was aborted. Not a failure: nothing is printed, the exit status is 128 + n. */
 export class Interrupted extends Error {
@@ -23,19 +26,11 @@ export class Interruption {
   readonly #runtime: Pick<Runtime, 'exit'>;
   #wanted = false;
 
-  /**
-   * @param beforeExit drops half-written output when the process ends without unwinding
-   * @param except signals that are not watched
-   */
-  constructor(
-    runtime: Pick<Runtime, 'onSignal' | 'exit'>,
-    beforeExit: () => void,
-    except: readonly NodeJS.Signals[] = [],
-  ) {
+  /** @param beforeExit drops half-written output when the process ends without unwinding */
+  constructor(runtime: Pick<Runtime, 'onSignal' | 'exit'>, beforeExit: () => void) {
     this.#runtime = runtime;
     this.#beforeExit = beforeExit;
-    const names = STOP_SIGNALS.filter((name) => !except.includes(name));
-    this.#stopWatching = runtime.onSignal(names, (name) => this.#received(name));
+    this.#stopWatching = runtime.onSignal(STOP_SIGNALS, (name) => this.#received(name));
   }
 
   get signal(): AbortSignal {
