@@ -19,7 +19,8 @@ const plainFile = path.join(scratch, 'file');
 /** A command line that reads the map, without --map, and what an empty map means to it. */
 const READERS: readonly { readonly argv: readonly string[]; readonly onEmpty: number; readonly prints?: boolean }[] = [
   { argv: ['dump'], onEmpty: 0 },
-  { argv: ['dump', '--limit', '1'], onEmpty: 0 },
+  { argv: ['dump', '--count'], onEmpty: 0 },
+  { argv: ['get', '10.0.0.1'], onEmpty: 12, prints: true },
 ];
 
 const kernel = new LinuxKernel();
@@ -49,11 +50,11 @@ afterAll(() => {
   rmSync(scratch, { recursive: true });
 });
 
-function reading({ argv, onEmpty }: (typeof READERS)[number]): ExitRow[] {
+function reading({ argv, onEmpty, prints = false }: (typeof READERS)[number]): ExitRow[] {
   const on = (map: string): string[] => [...argv, '--map', map];
   return [
     { argv: on(`${PINS}/good`), exit: 0, when: 'the map is one' },
-    { argv: on(`${PINS}/empty`), exit: onEmpty, when: 'the map is empty' },
+    { argv: on(`${PINS}/empty`), exit: onEmpty, prints, when: 'the map is empty' },
     { argv: on(`${PINS}/nothing`), exit: 3, says: /no such pin/, when: 'there is no such pin' },
     { argv: on(`${PINS}/no/where`), exit: 3, when: 'there is no such directory' },
     { argv: on(plainFile), exit: 3, says: /not a bpf filesystem/, when: 'the pin is a plain file' },
