@@ -1,12 +1,12 @@
 /**
  * Enforces how modules may depend on each other: layers of src/lib from bottom to top, one directory of importers for each package,
- * and no process, clock or stream below the command line. Prints every violation with file and line.
+ * and no process, clock or stream below the command line. Prints every violation with file and line. Argument: another root.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
+const root = process.argv[2] ?? path.dirname(path.dirname(fileURLToPath(import.meta.url)));
 const src = path.join(root, 'src');
 
 /** A module may import from its own layer and from layers before it. */
