@@ -15,6 +15,7 @@ const LAYERS = [
   ['bpf', 'identity'],
   ['ipcache', 'cache', 'policymap'],
   ['datapath', 'change', 'restore', 'gc', 'sources', 'snapshot', 'diff', 'state', 'owner', 'inventory', 'doctor'],
+  ['listen'],
   ['output'],
   ['cli'],
   ['commands'],
