@@ -191,17 +191,17 @@ describe('ipc diff', () => {
   it('keeps the page small however much there is', async () => {
     const many = (identity: number): SnapshotParts => ({
       identities: [{ identity, labels: [`fqdn:${'\u{1f600}'.repeat(300)}-${identity}`] }],
-      entries: Array.from({ length: 12_000 }, (_, i) =>
+      entries: Array.from({ length: 5_600 }, (_, i) =>
         entry(`10.${(i >> 8) >> 8}.${(i >> 8) & 255}.${i & 255}/32`, identity + (i % 3)),
       ),
     });
     const page = join(dir, 'large.html');
     const { report } = await diff([stored('a', many(16777217)), stored('b', many(16777218)), '--html', page]);
-    expect(report.items).toHaveLength(12_000);
+    expect(report.items).toHaveLength(5_600);
     expect(statSync(page).size).toBeLessThan(5_000_000);
     const text = readFileSync(page, 'utf8');
     const rows = text.match(/<tr class="/g)?.length ?? 0;
     expect(rows).toBeLessThanOrEqual(5_000);
-    expect(text).toContain(`${12_000 - rows} more are not shown`);
+    expect(text).toContain(`${5_600 - rows} more are not shown`);
   });
 });

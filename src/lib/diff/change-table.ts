@@ -3,7 +3,7 @@
  * are held at once, and as objects they would need more memory than both snapshots.
  */
 import type { Family } from '../net/address.ts';
-import { compareRows, EntryRow, SORT_KEY_BYTES } from '../snapshot/entry-row.ts';
+import { compareRows, EntryRow, RANK, SORT_KEY_BYTES } from '../snapshot/entry-row.ts';
 import { TunnelTable } from './tunnel-table.ts';
 
 /** One side of a change. */
@@ -16,13 +16,16 @@ export interface EntrySide {
   readonly flags: number;
 }
 
-/** At least one side is there. */
-export interface Change {
-  /** `ADDR/LEN[@CLUSTER]`, or `0x…` for a key that is no prefix. */
-  readonly prefix: string;
+/** What became of one entry. At least one side is there. */
+export interface ChangeValues {
   readonly family: Family;
   readonly before?: EntrySide;
   readonly after?: EntrySide;
+}
+
+export interface Change extends ChangeValues {
+  /** `ADDR/LEN[@CLUSTER]`, or `0x…` for a key that is no prefix. */
+  readonly prefix: string;
 }
 
 const RECORDS = 8192;
@@ -39,7 +42,7 @@ class Chunk {
   readonly flags = new Uint8Array(RECORDS * 2);
 }
 
-export class ChangeTable implements Iterable<Change> {
+export class ChangeTable {
   readonly #chunks: Chunk[] = [];
   readonly #rawKeys = new Map<number, string>();
   readonly #tunnels = new TunnelTable();
@@ -67,21 +70,20 @@ export class ChangeTable implements Iterable<Change> {
 
   /** The change at an index, made new. */
   at(index: number): Change {
+    this.readKey(index, this.#row);
+    return { prefix: this.#row.prefixText(), ...this.valuesAt(index) };
+  }
+
+  /** As `at`, without making text of the prefix: for who looks at all of them. */
+  valuesAt(index: number): ChangeValues {
     const chunk = this.#chunkOf(index);
     const at = index % RECORDS;
-    const row = this.#row;
-    this.readKey(index, row);
     const sides = chunk.sides[at] ?? 0;
     return {
-      prefix: row.prefixText(),
-      family: row.family,
+      family: chunk.keys[at * SORT_KEY_BYTES] === RANK.ipv6 ? 'ipv6' : 'ipv4',
       ...((sides & BEFORE) !== 0 && { before: this.#side(chunk, at * 2) }),
       ...((sides & AFTER) !== 0 && { after: this.#side(chunk, at * 2 + 1) }),
     };
-  }
-
-  *[Symbol.iterator](): IterableIterator<Change> {
-    for (let i = 0; i < this.#size; i++) yield this.at(i);
   }
 
   /** Only the changes that another comparison of the same inputs found with the same values on both sides. */

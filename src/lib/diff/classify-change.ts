@@ -3,7 +3,7 @@ import { IDENTITY_WORLD, IDENTITY_WORLD_IPV4, IDENTITY_WORLD_IPV6 } from '../ide
 import { FLAG } from '../ipcache/layout.ts';
 import type { Family } from '../net/address.ts';
 import { classBit } from './change-class.ts';
-import type { Change, EntrySide } from './change-table.ts';
+import type { ChangeValues, EntrySide } from './change-table.ts';
 import { compareLabels } from './compare-labels.ts';
 
 /** Labels of a number as one side knows them. */
@@ -28,7 +28,7 @@ export interface Classified {
 export const TUNNEL_FLAGS = FLAG.hastunnel | FLAG.ipv6tunnel;
 
 /** Judges one change by itself. */
-export function classifyChange(change: Change, options: ClassifyOptions): Classified {
+export function classifyChange(change: ChangeValues, options: ClassifyOptions): Classified {
   const { before, after, family } = change;
   if (before === undefined) return only(classBit('added'));
   if (after === undefined) return only(classBit('removed'));

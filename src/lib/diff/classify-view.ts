@@ -14,7 +14,7 @@ import {
 } from '../identity/reserved.ts';
 import { FLAG } from '../ipcache/layout.ts';
 import { classBit } from './change-class.ts';
-import type { Change, EntrySide } from './change-table.ts';
+import type { ChangeValues, EntrySide } from './change-table.ts';
 import { isWorldSplit, type LabelsOf, TUNNEL_FLAGS } from './classify-change.ts';
 import { compareLabels } from './compare-labels.ts';
 
@@ -38,7 +38,7 @@ export interface ClassifiedView {
 }
 
 /** Judges one prefix that is not, line for line, the same on both nodes. */
-export function classifyView(change: Change, before: NodeView, after: NodeView): ClassifiedView {
+export function classifyView(change: ChangeValues, before: NodeView, after: NodeView): ClassifiedView {
   if (change.before === undefined) return classifyLone(change.after, before.own, 'added');
   if (change.after === undefined) return classifyLone(change.before, after.own, 'removed');
   return classifyPair(change, change.before, change.after, [before, after]);
@@ -63,7 +63,7 @@ function classifyLone(
 const WORLD: ReadonlySet<number> = new Set([IDENTITY_WORLD, IDENTITY_WORLD_IPV4, IDENTITY_WORLD_IPV6]);
 
 function classifyPair(
-  change: Change,
+  change: ChangeValues,
   a: EntrySide,
   b: EntrySide,
   views: readonly [NodeView, NodeView],
@@ -84,7 +84,7 @@ function classifyPair(
 }
 
 function classifyIdentity(
-  change: Change,
+  change: ChangeValues,
   a: number,
   b: number,
   [before, after]: readonly [NodeView, NodeView],

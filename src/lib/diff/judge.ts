@@ -2,7 +2,7 @@
 import { EntryRow } from '../snapshot/entry-row.ts';
 import { CHANGE_CLASSES, type ChangeClass, classBit, classesOf } from './change-class.ts';
 import { acceptsIdentities, type ChangeFilter, EVERYTHING } from './change-filter.ts';
-import type { Change } from './change-table.ts';
+import type { Change, ChangeValues } from './change-table.ts';
 import { classifyChange } from './classify-change.ts';
 import { classifyView, type NodeView, type ViewNote } from './classify-view.ts';
 import type { Comparison, ReadSide } from './compare-readings.ts';
@@ -115,7 +115,7 @@ function judgeNodes({ changes, before, after }: Comparison, { filter = EVERYTHIN
   const a = viewOf(before);
   const b = viewOf(after);
   for (let i = 0; i < changes.size; i++) {
-    const change = changes.at(i);
+    const change = changes.valuesAt(i);
     if (!acceptsIdentities(filter, identitiesOf(change))) continue;
     const { classes: bits, note } = classifyView(change, a, b);
     classes[i] = bits & keep;
@@ -134,7 +134,7 @@ function judgeTime(comparison: Comparison, { filter = EVERYTHING, keyReplacement
   const rekeyed = classBit('rekeyed');
   const migrated = { world: 0, flags: 0, keys: 0 };
   for (let i = 0; i < changes.size; i++) {
-    const change = changes.at(i);
+    const change = changes.valuesAt(i);
     if (!acceptsIdentities(filter, identitiesOf(change))) continue;
     const judged = classifyChange(change, { labelsBefore, labelsAfter, migratedFlags });
     let bits = judged.classes & keep;
@@ -183,7 +183,7 @@ function viewOf({ identities, own }: ReadSide): NodeView {
   return { labels: identities.labels.bind(identities), own };
 }
 
-function identitiesOf({ before, after }: Change): number[] {
+function identitiesOf({ before, after }: ChangeValues): number[] {
   return [before?.identity, after?.identity].filter((identity) => identity !== undefined);
 }
 

@@ -52,10 +52,11 @@ function knownFlags(map: SnapshotMap): number {
  */
 export async function findKeyReplacement(changes: ChangeTable, after: DiffInput): Promise<KeyReplacement | undefined> {
   let found: KeyReplacement | undefined;
-  for (const change of changes) {
-    const from = change.before?.encryptKey ?? 0;
-    const to = change.after?.encryptKey ?? 0;
-    if (change.before === undefined || change.after === undefined || from === to) continue;
+  for (let i = 0; i < changes.size; i++) {
+    const { before, after: now } = changes.valuesAt(i);
+    if (before === undefined || now === undefined || before.encryptKey === now.encryptKey) continue;
+    const { encryptKey: from } = before;
+    const { encryptKey: to } = now;
     if (from === 0 || to === 0) return undefined;
     found ??= { from, to };
     if (found.from !== from || found.to !== to) return undefined;

@@ -105,7 +105,7 @@ function entryItem(finding: EntryFinding, labels: SideLabels, policyMaps: Policy
   return {
     ...common(classes),
     prefix,
-    message: entryWords(finding, labels),
+    message: `${prefix}: ${entryWords(finding, labels)}`,
     hint: HINTS[classes[0]],
     before: before && sideJson(before, labels.before),
     after: after && sideJson(after, labels.after),

@@ -26,13 +26,11 @@ export const HINTS: Readonly<Record<ChangeClass, string>> = {
   reflagged: 'ipc decode explains the flags',
 };
 
-/** One sentence about an entry. */
+/** What happened to an entry; its prefix is to be said before. */
 export function entryWords({ classes, change }: EntryFinding, labels: SideLabels): string {
-  const { prefix, before, after } = change;
+  const { before, after } = change;
   if (before === undefined || after === undefined) {
-    const side = before ?? after;
-    const verb = before === undefined ? 'is new' : 'is gone';
-    return side === undefined ? prefix : `${prefix} ${verb}: ${sideWords(side)}`;
+    return before === undefined ? `new, ${sideWords(after)}` : `gone, was ${sideWords(before)}`;
   }
   const parts: string[] = [];
   if (before.identity !== after.identity) {
@@ -48,7 +46,7 @@ export function entryWords({ classes, change }: EntryFinding, labels: SideLabels
   }
   if (before.encryptKey !== after.encryptKey) parts.push(`encrypt key ${before.encryptKey} → ${after.encryptKey}`);
   if (classes.includes('reflagged')) parts.push(`flags ${flagWords(before.flags)} → ${flagWords(after.flags)}`);
-  return `${prefix}: ${parts.join(', ')}`;
+  return parts.join(', ');
 }
 
 /** One sentence about a number. */
@@ -85,7 +83,9 @@ function labelWords(before: readonly string[], after: readonly string[]): string
   return [...removed.map((label) => `label − ${label}`), ...added.map((label) => `label + ${label}`)];
 }
 
-function sideWords({ identity, tunnelEndpoint, encryptKey }: EntrySide): string {
+function sideWords(side: EntrySide | undefined): string {
+  if (side === undefined) return 'nothing';
+  const { identity, tunnelEndpoint, encryptKey } = side;
   const tunnel = tunnelEndpoint === undefined ? '' : `, tunnel ${tunnelEndpoint}`;
   const key = encryptKey === 0 ? '' : `, encrypt key ${encryptKey}`;
   return `${identity} (${identityWords(identity)})${tunnel}${key}`;
