@@ -14,20 +14,23 @@ export interface Owner {
   readonly rank: number;
 }
 
-/** Entries are kept by the hundred thousand: few fields, small numbers together in one. */
-export class Layer implements CacheEntry {
-  readonly identity: number;
+/**
+ * Entries are kept by the hundred thousand: few fields, small numbers together in one. A layer is changed in place, so that
+ * updates make no garbage among long-lived objects; it never leaves the store, only its `snapshot` does.
+ */
+export class Layer {
   readonly owner: Owner;
-  readonly hostIP: string | undefined;
-  readonly pod: PodMetadata | undefined;
+  identity: number;
+  hostIP: string | undefined;
+  pod: PodMetadata | undefined;
   /** The next weaker one. */
   next: Layer | undefined = undefined;
   /** Encrypt key and, above it, the endpoint flags. */
-  readonly #bits: number;
+  #bits: number;
 
   constructor({ identity, hostIP, encryptKey = 0, endpointFlags = 0, pod }: DirectValue, owner: Owner) {
-    this.identity = identity;
     this.owner = owner;
+    this.identity = identity;
     this.hostIP = hostIP;
     this.pod = pod;
     this.#bits = (endpointFlags << 8) | encryptKey;
@@ -43,6 +46,29 @@ export class Layer implements CacheEntry {
 
   get endpointFlags(): number {
     return this.#bits >>> 8;
+  }
+
+  has({ identity, hostIP, encryptKey = 0, endpointFlags = 0, pod }: DirectValue): boolean {
+    return (
+      this.identity === identity &&
+      this.hostIP === hostIP &&
+      this.#bits === ((endpointFlags << 8) | encryptKey) &&
+      samePod(this.pod, pod)
+    );
+  }
+
+  assign({ identity, hostIP, encryptKey = 0, endpointFlags = 0, pod }: DirectValue): void {
+    this.identity = identity;
+    this.hostIP = hostIP;
+    this.#bits = (endpointFlags << 8) | encryptKey;
+    if (!samePod(this.pod, pod)) this.pod = pod;
+  }
+
+  /** What is seen when this is the first layer: a pod that a direct owner gave is seen through the metadata. */
+  snapshot(): CacheEntry {
+    const { identity, owner, hostIP, encryptKey, endpointFlags } = this;
+    const pod = owner.name === METADATA_OWNER ? this.next?.pod : this.pod;
+    return { identity, source: owner.source, hostIP, encryptKey, endpointFlags, pod };
   }
 }
 
@@ -76,13 +102,6 @@ export function removeLayer(head: Layer, layer: Layer): Layer | undefined {
     if (before.next === layer) before.next = layer.next;
   }
   return head;
-}
-
-/** What is seen: the first layer, with the pod of a direct owner when the first one is the metadata's. */
-export function effectiveEntry(head: Layer | undefined): CacheEntry | undefined {
-  if (head?.owner.name !== METADATA_OWNER || head.next?.pod === undefined) return head;
-  const { identity, source, hostIP, encryptKey, endpointFlags } = head;
-  return { identity, source, hostIP, encryptKey, endpointFlags, pod: head.next.pod };
 }
 
 /** Whether the map would have the same: identity, host, key and flags. */

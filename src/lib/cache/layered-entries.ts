@@ -12,7 +12,7 @@ import type {
   Publish,
   UpsertOutcome,
 } from './entry-store.ts';
-import { effectiveEntry, findLayer, insertLayer, Layer, removeLayer, sameEntry, sameInMap } from './layer.ts';
+import { findLayer, insertLayer, Layer, type Owner, removeLayer, sameEntry, sameInMap } from './layer.ts';
 import { LayeredBatch } from './layered-batch.ts';
 import type { CacheEntry } from './listener.ts';
 import type { NamedPortTable } from './named-ports.ts';
@@ -20,6 +20,7 @@ import { Owners } from './owners.ts';
 import type { PrefixLengths } from './prefix-lengths.ts';
 
 const APPLIED: UpsertOutcome = { kind: 'applied', namedPortsChanged: false };
+const APPLIED_WITH_PORTS: UpsertOutcome = { kind: 'applied', namedPortsChanged: true };
 const UNCHANGED: UpsertOutcome = { kind: 'unchanged', namedPortsChanged: false };
 
 export interface EntryStoreSetup {
@@ -45,7 +46,7 @@ export class LayeredEntries implements EntryStore {
   }
 
   get(key: string): CacheEntry | undefined {
-    return effectiveEntry(this.#heads.get(key));
+    return this.#heads.get(key)?.snapshot();
   }
 
   isShadowed(key: string): boolean {
@@ -55,16 +56,17 @@ export class LayeredEntries implements EntryStore {
   }
 
   *entries(): IterableIterator<readonly [string, CacheEntry]> {
-    for (const [key, head] of this.#heads) yield [key, effectiveEntry(head) ?? head];
+    for (const [key, head] of this.#heads) yield [key, head.snapshot()];
   }
 
   upsert(key: string, value: DirectValue, owner: string): UpsertOutcome {
-    const layer = new Layer(value, this.#owners.get(owner, value.source));
     const head = this.#heads.get(key);
-    const present = findLayer(head, layer.owner);
-    if (present !== undefined && sameEntry(present, layer)) return outcome(head, present, UNCHANGED);
-    const changed = this.#put(key, head, present, layer);
-    return outcome(this.#heads.get(key), layer, changed ? { kind: 'applied', namedPortsChanged: true } : APPLIED);
+    const who = this.#owners.get(owner, value.source);
+    const present = findLayer(head, who);
+    if (present?.has(value)) return outcome(head, present, UNCHANGED);
+    const portsChanged = this.#put(key, head, present, value, who);
+    const now = this.#heads.get(key);
+    return outcome(now, findLayer(now, who), portsChanged ? APPLIED_WITH_PORTS : APPLIED);
   }
 
   delete(key: string, request: DeleteRequest): DeleteOutcome {
@@ -86,10 +88,10 @@ export class LayeredEntries implements EntryStore {
 
   /** Sets what the metadata says about a prefix. */
   putMetadata(key: string, value: DirectValue): void {
-    const layer = new Layer(value, this.#owners.metadata(value.source));
     const head = this.#heads.get(key);
-    const present = findLayer(head, layer.owner);
-    if (present === undefined || !sameEntry(present, layer)) this.#put(key, head, present, layer);
+    const who = this.#owners.metadata(value.source);
+    const present = findLayer(head, who);
+    if (present?.owner !== who || !present.has(value)) this.#put(key, head, present, value, who);
   }
 
   /** Takes away what the metadata said about a prefix. */
@@ -100,23 +102,27 @@ export class LayeredEntries implements EntryStore {
   }
 
   /** @returns whether port names changed their meaning */
-  #put(key: string, head: Layer | undefined, present: Layer | undefined, layer: Layer): boolean {
-    const before = effectiveEntry(head);
+  #put(key: string, head: Layer | undefined, present: Layer | undefined, value: DirectValue, owner: Owner): boolean {
+    const before = head?.snapshot();
+    if (present !== undefined && head === present && head.next === undefined && present.owner === owner) {
+      head.assign(value);
+      return this.#changed(key, before, head.snapshot());
+    }
     const rest = head !== undefined && present !== undefined ? removeLayer(head, present) : head;
-    const after = insertLayer(rest, layer);
-    this.#heads.set(key, after);
+    const after = insertLayer(rest, new Layer(value, owner));
+    if (after !== head) this.#heads.set(key, after);
     if (head === undefined) this.#count(key, 1);
-    return this.#changed(key, before, effectiveEntry(after));
+    return this.#changed(key, before, after.snapshot());
   }
 
   #remove(key: string, head: Layer, layer: Layer): boolean {
-    const before = effectiveEntry(head);
+    const before = head.snapshot();
     const after = removeLayer(head, layer);
     if (after === undefined) {
       this.#heads.delete(key);
       this.#count(key, -1);
     } else this.#heads.set(key, after);
-    return this.#changed(key, before, effectiveEntry(after));
+    return this.#changed(key, before, after?.snapshot());
   }
 
   #count(key: string, by: 1 | -1): void {
@@ -132,7 +138,7 @@ export class LayeredEntries implements EntryStore {
     } else if (before !== undefined && after !== undefined) this.#tell(prefixTextOf(key), before, after, sameEntry);
     else {
       const prefix = prefixTextOf(key);
-      const hidden = this.#hostPrefixes === 0 ? undefined : effectiveEntry(this.#heads.get(prefix));
+      const hidden = this.#hostPrefixes === 0 ? undefined : this.#heads.get(prefix)?.snapshot();
       // Only who owns the entry differs where an endpoint takes over from an equal prefix: no news for anyone.
       this.#tell(prefix, before ?? hidden, after ?? hidden, sameInMap);
     }
@@ -162,6 +168,6 @@ export class LayeredEntries implements EntryStore {
   }
 }
 
-function outcome(head: Layer | undefined, layer: Layer, seen: UpsertOutcome): UpsertOutcome {
+function outcome(head: Layer | undefined, layer: Layer | undefined, seen: UpsertOutcome): UpsertOutcome {
   return head === undefined || head === layer ? seen : { kind: 'outranked', by: head.source };
 }

@@ -9,6 +9,7 @@ import { MAX_IDENTITY } from '../identity/numeric-identity.ts';
 import { EventFault } from './event-fault.ts';
 import { canonicalHost } from './host-pool.ts';
 import { type RawPort, readNamedPorts } from './named-ports.ts';
+import { pooledText } from './text-pool.ts';
 
 export type Fields = Readonly<Record<string, unknown>>;
 
@@ -83,7 +84,8 @@ export function podField(value: unknown): PodMetadata | undefined {
   if (typeof value !== 'object' || value === null) throw new EventFault('pod', 'is not an object');
   const { namespace = '', name = '', namedPorts } = value as Fields;
   if (typeof namespace !== 'string' || typeof name !== 'string') throw new EventFault('pod', 'has no name');
-  return namedPorts === undefined ? { namespace, name } : { namespace, name, namedPorts: portsField(namedPorts) };
+  const pod = { namespace: pooledText(namespace), name };
+  return namedPorts === undefined ? pod : { ...pod, namedPorts: portsField(namedPorts) };
 }
 
 export function textList(value: unknown, name: string): readonly string[] {

@@ -2,6 +2,7 @@
 import { EventFault } from './event-fault.ts';
 import { addressField, type Fields, keyField, numberField } from './event-fields.ts';
 import type { SourceEvent } from './source.ts';
+import { pooledText } from './text-pool.ts';
 
 const UPSERTED = 'IPCache entry upserted';
 const DELETED = 'IPCache entry deleted';
@@ -30,7 +31,7 @@ export function readMonitorMessage(fields: Fields, source: string): SourceEvent 
       hostIP: addressField(rest['host-ip'], 'message.host-ip'),
       encryptKey: numberField(rest['encrypt-key'] ?? 0, 'message.encrypt-key', 0xff),
       endpointFlags: undefined,
-      pod: namespace === '' && name === '' ? undefined : { namespace, name },
+      pod: namespace === '' && name === '' ? undefined : { namespace: pooledText(namespace), name },
     },
   };
 }

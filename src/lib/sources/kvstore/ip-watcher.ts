@@ -9,6 +9,7 @@ import { allocationRange, MIN_GLOBAL } from '../../identity/numeric-identity.ts'
 import { IDENTITY_HOST, IDENTITY_REMOTE_NODE } from '../../identity/reserved.ts';
 import { annotateIPCacheKeyWithClusterID } from '../../net/prefix-cluster.ts';
 import { readNamedPorts } from '../named-ports.ts';
+import { pooledText } from '../text-pool.ts';
 import { type IpIdentityPair, pairKeyName, parsePair } from './ip-identity-pair.ts';
 import { watchedPrefix } from './keys.ts';
 
@@ -161,6 +162,6 @@ export function directValueOf(pair: IpIdentityPair, source: string): DirectValue
 
 function podOf({ k8sNamespace, k8sPodName, namedPorts }: IpIdentityPair): PodMetadata | undefined {
   if (k8sNamespace === '' && k8sPodName === '' && namedPorts.length === 0) return undefined;
-  const pod = { namespace: k8sNamespace, name: k8sPodName };
+  const pod = { namespace: pooledText(k8sNamespace), name: k8sPodName };
   return namedPorts.length === 0 ? pod : { ...pod, namedPorts: readNamedPorts(namedPorts) };
 }
