@@ -1,6 +1,6 @@
 import { defineConfig } from 'vitest/config';
 
-const shared = { disableConsoleIntercept: true, testTimeout: 20_000, hookTimeout: 120_000 };
+const shared = { disableConsoleIntercept: true, testTimeout: 60_000, hookTimeout: 120_000 };
 
 /** Ids of BPF objects and times are global to the machine: these files run one after the other. */
 const alone = { fileParallelism: false, testTimeout: 120_000 };
