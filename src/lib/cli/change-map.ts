@@ -7,6 +7,7 @@ import { checkOwner, type OwnerFlags } from '../owner/check-owner.ts';
 import type { Ownership } from '../owner/decide-owner.ts';
 import type { Operation } from '../owner/operations.ts';
 import { lockState, readLockHolder, type StateLock } from '../state/lock.ts';
+import { openState, type State } from '../state/state.ts';
 import type { Log } from './log.ts';
 import type { SharedValues } from './shared-flags.ts';
 import { useIpcache } from './use-ipcache.ts';
@@ -20,6 +21,8 @@ export interface ChangeMapOptions {
   readonly soleWriter: boolean;
   /** The map is opened for reading, and no lock is taken. */
   readonly dryRun: boolean;
+  /** Opens what is remembered of this pin as well. */
+  readonly withState?: boolean;
   readonly logger: Log;
   readonly signal: AbortSignal;
 }
@@ -29,11 +32,14 @@ export class ChangeMap implements Disposable {
   readonly ownership: Ownership;
   /** Absent in a dry run. */
   readonly lock: StateLock | undefined;
+  /** Absent unless it was asked for, in a dry run, and for a map without a pin. */
+  readonly state: State | undefined;
 
-  constructor(ipcache: IpcacheMap, ownership: Ownership, lock: StateLock | undefined) {
+  constructor(ipcache: IpcacheMap, ownership: Ownership, held: { readonly lock?: StateLock; readonly state?: State }) {
     this.ipcache = ipcache;
     this.ownership = ownership;
-    this.lock = lock;
+    this.lock = held.state?.lock ?? held.lock;
+    this.state = held.state;
   }
 
   /** The map as reports name it. */
@@ -66,19 +72,24 @@ export class ChangeMap implements Disposable {
 export async function changeMap(options: ChangeMapOptions): Promise<ChangeMap> {
   const { shared, tcBpfMnt, agentSocket, soleWriter, dryRun, logger, signal } = options;
   const ipcache = await useIpcache({ shared, tcBpfMnt, logger, signal, write: !dryRun });
-  let lock: StateLock | undefined;
   try {
     const { map } = ipcache;
     const ownership = await useOwner({ map, shared, agentSocket, soleWriter, logger });
-    const directory = shared['state-dir'];
-    if (dryRun) requireUnlocked(directory);
-    else lock = lockState({ directory, ...(map.path !== undefined && { pinDirectory: dirname(map.path) }) });
-    return new ChangeMap(ipcache, ownership, lock);
+    return new ChangeMap(ipcache, ownership, hold(map.path, options));
   } catch (error) {
-    lock?.[Symbol.dispose]();
     ipcache[Symbol.dispose]();
     throw error;
   }
+}
+
+function hold(pin: string | undefined, { shared, dryRun, withState = false }: ChangeMapOptions) {
+  const directory = shared['state-dir'];
+  if (dryRun) {
+    requireUnlocked(directory);
+    return {};
+  }
+  if (withState && pin !== undefined) return { state: openState({ directory, pin }) };
+  return { lock: lockState({ directory, ...(pin !== undefined && { pinDirectory: dirname(pin) }) }) };
 }
 
 function requireUnlocked(directory: string): void {

@@ -16,6 +16,8 @@ export interface PlanModel {
   readonly summary: Readonly<Record<string, number | null>>;
   readonly items: readonly PlanItem[];
   readonly warnings: readonly string[];
+  /** How many items are shown to people; absent: all. */
+  readonly shown?: number | undefined;
   /** The file that holds what was there before. */
   readonly backup?: string | undefined;
   /** The command that takes the change back. */
@@ -37,10 +39,11 @@ export function planView(kind: string): ReportView<PlanModel> {
       backup,
       undo,
     }),
-    *text({ map, dryRun, items, warnings, summary, backup, undo }, paint) {
+    *text({ map, dryRun, items, warnings, summary, backup, undo, shown = items.length }, paint) {
       const layout = `id ${map.id}, layout ${map.layout}, owner ${map.owner}`;
       yield paint.dim(escapeText(`map ${map.pin ?? `id:${map.id}`} (${layout})`));
-      for (const item of items) yield* itemLines(item, dryRun, paint);
+      for (const item of items.slice(0, shown)) yield* itemLines(item, dryRun, paint);
+      if (items.length > shown) yield paint.dim(`  … and ${items.length - shown} more`);
       yield summaryLine(summary, dryRun);
       for (const warning of warnings) yield paint.warning(`warning: ${escapeText(warning)}`);
       if (backup !== undefined) yield `backup ${escapeText(backup)}`;

@@ -3,10 +3,10 @@ import { EBUSY, EINVAL, ENOMEM, ENOSPC, ENOTSUPP } from '../../../src/lib/bpf/er
 import { BPF_MAP_DELETE_ELEM, BPF_MAP_UPDATE_BATCH, BPF_MAP_UPDATE_ELEM } from '../../../src/lib/bpf/uapi.ts';
 import { MapWriter, type MapWriterOptions } from '../../../src/lib/datapath/map-writer.ts';
 import type { WriteProblem } from '../../../src/lib/datapath/write-problem.ts';
-import { decodeEntry } from '../../../src/lib/ipcache/entry.ts';
 import { layoutNamed } from '../../../src/lib/ipcache/layout.ts';
 import { FakeKernel } from '../../support/fake-kernel.ts';
 import type { FakeMap, FakeMapSpec } from '../../support/fake-map.ts';
+import { entriesOf } from '../../support/map-words.ts';
 import { entryBytes, type WordEntry } from '../../support/pinned-ipcache.ts';
 
 const V2 = layoutNamed('v2');
@@ -61,15 +61,6 @@ function newWriter(
     writer.remove(entryBytes('v2', { prefix, identity }).key, identity);
   };
   return { kernel, map, fake, timers, problems, writer, upsert, remove };
-}
-
-/** The map in words: `10.0.0.0/8=2`. */
-function entriesOf(fake: FakeMap): string[] {
-  return fake.list().map((line) => {
-    const [key = '', value = ''] = line.split(' ');
-    const entry = decodeEntry(V2, { keys: Buffer.from(key, 'hex'), values: Buffer.from(value, 'hex') });
-    return `${entry.prefix}=${entry.identity}`;
-  });
 }
 
 /** The kernel's update calls in their order, as prefixes. */

@@ -1,0 +1,212 @@
+/** `ipc gc` between its flags and its report. */
+
+import type { PlanItem } from '../change/plan-item.ts';
+import { collectGarbage, type Garbage, type GarbageStep } from '../gc/collect-garbage.ts';
+import { collectedLately, type DeleteLimit } from '../gc/delete-limit.ts';
+import type { DesiredState } from '../gc/desired.ts';
+import { kindOf, type MapRows } from '../gc/map-rows.ts';
+import { isOfNode } from '../gc/protection.ts';
+import { explainPrefix } from '../ipcache/explain-prefix.ts';
+import { entryWords } from '../output/entry-words.ts';
+import type { PlanModel } from '../output/plan-view.ts';
+import { readMachineFacts } from '../snapshot/machine-facts.ts';
+import { type BackupFile, writeBackup } from '../state/backup.ts';
+import { type CollectedState, emptyCheckpoint } from '../state/checkpoint.ts';
+import type { ChangeMap } from './change-map.ts';
+import type { Log } from './log.ts';
+import { pause } from './pause.ts';
+import type { Progress } from './progress.ts';
+
+export interface GcRunOptions {
+  readonly desired: readonly DesiredState[];
+  /** Addresses of nodes; empty: entries of every node. */
+  readonly tunnels: readonly string[];
+  readonly limit: DeleteLimit;
+  readonly confirmMs: number;
+  readonly rate: number | undefined;
+  readonly dryRun: boolean;
+  /** List also what a rule keeps. */
+  readonly allItems: boolean;
+  /** Of the last hour, from the state. */
+  readonly now: () => number;
+  readonly signal: AbortSignal;
+  readonly logger: Log;
+  readonly progress: Progress;
+}
+
+/** What deletes fall to is looked up for so many; a report of more is read by programs. */
+const MOST_EXPLAINED = 1000;
+const MOST_SHOWN = 50;
+
+export class GcRun {
+  readonly #target: ChangeMap;
+  readonly #options: GcRunOptions;
+  readonly #fallsTo = new Map<number, string>();
+  #backup: BackupFile | undefined;
+
+  constructor(target: ChangeMap, options: GcRunOptions) {
+    this.#target = target;
+    this.#options = options;
+  }
+
+  async run(): Promise<PlanModel> {
+    const { desired, tunnels, limit, confirmMs, rate, dryRun, now, signal, progress } = this.#options;
+    const { map, layout } = this.#target.ipcache;
+    const nodes = new Set(tunnels);
+    const garbage = await collectGarbage({
+      map,
+      layout,
+      desired,
+      ...(nodes.size > 0 && { isSelected: (rows, row) => isOfNode(rows, row, nodes) }),
+      limit,
+      collected: this.#target.state?.checkpoint?.collected ?? [],
+      confirmMs,
+      rate,
+      dryRun,
+      now,
+      signal,
+      wait: (ms) => pause(ms, signal),
+      onProgress: (done) => progress.update(done),
+      onStep: (step) => this.#log(step),
+      beforeDelete: (rows, stale) => this.#keepBackup(rows, stale),
+    });
+    progress.end();
+    const stale = garbage.stale.map(({ row }) => row);
+    if (dryRun) await this.#explain(garbage.rows, stale);
+    await this.#remember(garbage);
+    return this.#model(garbage);
+  }
+
+  async #keepBackup(rows: MapRows, stale: readonly number[]): Promise<void> {
+    await this.#explain(rows, stale);
+    const { lock, facts } = this.#target;
+    if (lock === undefined) throw new Error('gc deletes without a lock');
+    const { id, pin, layout } = facts;
+    const header = {
+      time: new Date(this.#options.now()).toISOString(),
+      command: 'gc',
+      bootId: readMachineFacts().bootId ?? 'unknown',
+      map: { id, layout, ...(pin !== undefined && { pin }) },
+    };
+    this.#backup = await writeBackup(lock, header, backupEntries(rows, stale));
+  }
+
+  /** What answers for each prefix once all of it is gone. */
+  async #explain(rows: MapRows, stale: readonly number[]): Promise<void> {
+    if (stale.length > MOST_EXPLAINED) return;
+    const { map, layoutChoice } = this.#target.ipcache;
+    const going = new Set(stale.map((row) => rows.entry(row).prefix));
+    for (const row of stale) {
+      const { canonical } = rows.entry(row);
+      if (canonical === undefined) continue;
+      const { chain } = await explainPrefix(map, layoutChoice, canonical, this.#options.signal);
+      const next = chain.find(({ entry }) => !going.has(entry.prefix));
+      if (next !== undefined) this.#fallsTo.set(row, entryWords(next.entry));
+    }
+  }
+
+  /** The limit is summed over an hour, so what went is written down. */
+  async #remember({ rows, stale }: Garbage): Promise<void> {
+    const { state } = this.#target;
+    const deleted = stale.filter(({ outcome }) => outcome === 'deleted').map(({ row }) => row);
+    if (state === undefined || deleted.length === 0) return;
+    const now = this.#options.now();
+    const time = new Date(now).toISOString();
+    const bootId = readMachineFacts().bootId ?? 'unknown';
+    const before = state.checkpoint ?? emptyCheckpoint(state.pin, time, bootId);
+    const collected = [...collectedLately(before.collected, now), ...collectedNow(rows, deleted, time)];
+    await state.write({ ...before, time, bootId, collected });
+  }
+
+  #model({ rows, stale, kept, withdrawn }: Garbage): PlanModel {
+    const { dryRun, allItems } = this.#options;
+    const count = (...outcomes: readonly string[]) => stale.filter(({ outcome }) => outcomes.includes(outcome)).length;
+    const deleted = count('deleted');
+    const items = stale.map(({ row, outcome }) => this.#item(rows, row, outcome));
+    if (allItems) {
+      for (const { row, why } of kept) {
+        const { prefix, identity } = rows.entry(row);
+        items.push({ action: 'skip', prefix, identity, reason: why, done: false });
+      }
+    }
+    const backup = this.#backup?.path;
+    return {
+      map: this.#target.facts,
+      complete: count('left') === 0,
+      changed: deleted > 0,
+      dryRun,
+      summary: {
+        entries: rows.count,
+        stale: stale.length,
+        deleted,
+        kept: rows.count - deleted,
+        raced: count('raced'),
+        withdrawn,
+        skipped: kept.length,
+        conflicts: count('changed'),
+      },
+      items,
+      warnings: [],
+      shown: allItems ? undefined : MOST_SHOWN,
+      backup,
+      undo: backup === undefined ? undefined : this.#undo(backup),
+    };
+  }
+
+  #item(rows: MapRows, row: number, outcome: Garbage['stale'][number]['outcome']): PlanItem {
+    const { prefix, identity } = rows.entry(row);
+    switch (outcome) {
+      case 'raced':
+        return { action: 'keep', prefix, identity, reason: `raced: in ${this.#names} again, put back`, done: true };
+      case 'changed':
+        return { action: 'conflict', prefix, identity, reason: 'changed: not as it was walked', done: false };
+      case 'absent':
+        return { action: 'skip', prefix, identity, reason: 'absent: deleted by somebody else', done: false };
+      case 'deleted':
+      case 'planned':
+      case 'left': {
+        const fallsTo = this.#fallsTo.get(row);
+        return { action: 'delete', prefix, identity, reason: this.#reason, fallsTo, done: outcome === 'deleted' };
+      }
+    }
+  }
+
+  get #names(): string {
+    return this.#options.desired.map(({ name }) => name).join(' or ');
+  }
+
+  get #reason(): string {
+    const { desired, confirmMs, tunnels } = this.#options;
+    if (desired.length === 0) return `of node ${tunnels.join(' or ')}, which is gone`;
+    return `not in ${this.#names}, twice, ${confirmMs / 1000} s apart`;
+  }
+
+  #undo(backup: string): string {
+    const { id, pin } = this.#target.facts;
+    return `ipc set --from-backup ${backup} --map ${pin ?? `id:${id}`}`;
+  }
+
+  #log(step: GarbageStep): void {
+    const { logger } = this.#options;
+    if (step.kind === 'walked') logger.debug(`walked ${step.entries} entries`);
+    else if (step.kind === 'delete') logger.debug(`deleting ${step.stale} entries`);
+    else logger.info(`stale until now: ${step.stale}; reading again in ${step.ms / 1000} s`);
+  }
+}
+
+function* backupEntries(rows: MapRows, stale: readonly number[]) {
+  for (const row of stale) {
+    const { prefix, identity } = rows.entry(row);
+    yield { prefix, identity, key: rows.key(row), before: rows.value(row) };
+  }
+}
+
+function collectedNow(rows: MapRows, deleted: readonly number[], time: string): CollectedState[] {
+  const counts = new Map<string, CollectedState>();
+  for (const row of deleted) {
+    const { scope, family } = kindOf(rows.kindCode(row));
+    const before = counts.get(`${scope} ${family}`)?.deleted ?? 0;
+    counts.set(`${scope} ${family}`, { time, scope, family, deleted: before + 1 });
+  }
+  return [...counts.values()];
+}

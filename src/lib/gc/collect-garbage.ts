@@ -1,0 +1,132 @@
+/**
+ * Garbage collection from the walk to the last look: the map is walked before anything is asked, what is missing must be
+ * missing from two complete readings, goes only as it was walked, and comes back when a third reading has it again.
+ */
+import type { BpfMap } from '../bpf/map.ts';
+import { RefusedError } from '../errors.ts';
+import type { Layout } from '../ipcache/layout.ts';
+import type { CollectedState } from '../state/checkpoint.ts';
+import { deleteRows, type Pace, putBackRows, type RowOutcome, stillThere } from './apply.ts';
+import { collectedLately, type DeleteLimit, requireWithinLimit } from './delete-limit.ts';
+import type { DesiredState } from './desired.ts';
+import { type MapRows, readMapRows } from './map-rows.ts';
+import { planStale, type StalePlan } from './plan.ts';
+
+export interface GarbageOptions extends Pace {
+  readonly map: BpfMap;
+  readonly layout: Layout;
+  /** An entry is stale when none of them wants it; empty only with `isSelected`: the user says it is gone. */
+  readonly desired: readonly DesiredState[];
+  /** Narrows what may go. */
+  readonly isSelected?: ((rows: MapRows, row: number) => boolean) | undefined;
+  readonly limit: DeleteLimit;
+  /** What was deleted before, for the limit. */
+  readonly collected: readonly CollectedState[];
+  /** Between the two readings. */
+  readonly confirmMs: number;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+  readonly dryRun: boolean;
+  /** Called once it is known what goes, before the first entry does: refuses, or keeps what is deleted. */
+  readonly beforeDelete: (rows: MapRows, stale: readonly number[]) => Promise<void>;
+  /** Something the user waits for. */
+  readonly onStep?: ((step: GarbageStep) => void) | undefined;
+}
+
+export type GarbageStep =
+  | { readonly kind: 'walked'; readonly entries: number }
+  | { readonly kind: 'confirm'; readonly stale: number; readonly ms: number }
+  | { readonly kind: 'delete'; readonly stale: number };
+
+export interface Garbage {
+  readonly rows: MapRows;
+  /** Rows that are stale, and what came of each; in a dry run none is deleted. */
+  readonly stale: readonly { readonly row: number; readonly outcome: RowOutcome | 'planned' | 'raced' }[];
+  readonly kept: StalePlan['kept'];
+  /** Rows that nobody wanted at first, but whose entry changed, went, or was wanted again before anything was deleted. */
+  readonly withdrawn: number;
+}
+
+/**
+ * @throws {IncompleteError} the walk did not cover the map
+ * @throws {UnreachableError} a reading failed: nothing was deleted, or all of it was put back
+ * @throws {RefusedError} SOURCE_EMPTY, TOO_MANY, TOO_MANY_OF_KIND: nothing was deleted
+ */
+export async function collectGarbage(options: GarbageOptions): Promise<Garbage> {
+  const { map, layout, desired, signal, onStep, dryRun } = options;
+  const rows = await readMapRows(map, layout, signal);
+  onStep?.({ kind: 'walked', entries: rows.count });
+  const plan = await confirmStale(options, rows);
+  const stale = await stillThere(map, rows, plan.stale);
+  const withdrawn = plan.first - stale.length;
+  const result = { rows, kept: plan.kept, withdrawn };
+  if (stale.length === 0) return { ...result, stale: [] };
+  if (dryRun) return { ...result, stale: stale.map((row) => ({ row, outcome: 'planned' })) };
+  await options.beforeDelete(rows, stale);
+  onStep?.({ kind: 'delete', stale: stale.length });
+  const outcomes = await deleteRows(map, rows, stale, options);
+  const gone = stale.filter((_, i) => outcomes[i] === 'deleted');
+  const raced = desired.length === 0 ? new Set<number>() : await putBackWanted(options, rows, gone);
+  return {
+    ...result,
+    stale: stale.map((row, i) => ({ row, outcome: raced.has(row) ? 'raced' : (outcomes[i] ?? 'left') })),
+  };
+}
+
+/** What is stale in both readings. */
+async function confirmStale(options: GarbageOptions, rows: MapRows): Promise<StalePlan & { readonly first: number }> {
+  const { desired, confirmMs, wait, signal, onStep } = options;
+  const first = await readAndPlan(options, rows);
+  if (first.stale.length === 0 || desired.length === 0) return { ...first, first: first.stale.length };
+  onStep?.({ kind: 'confirm', stale: first.stale.length, ms: confirmMs });
+  await wait(confirmMs);
+  signal?.throwIfAborted();
+  const before = new Set(first.stale);
+  const second = await readAndPlan({ ...options, isSelected: (_, row) => before.has(row) }, rows);
+  return { ...second, kept: first.kept, first: first.stale.length };
+}
+
+/** One complete reading. @throws {RefusedError} it is empty, or says that too much is stale */
+async function readAndPlan(options: GarbageOptions, rows: MapRows): Promise<StalePlan> {
+  const { map, desired, isSelected, limit, collected, now } = options;
+  const wanted = await readWanted(desired, rows, map.label);
+  const select = isSelected && ((row: number) => isSelected(rows, row));
+  const plan = planStale({ rows, wanted, desired, isSelected: select });
+  if (desired.length > 0) {
+    const lately = collectedLately(collected, now());
+    requireWithinLimit({ rows, judged: plan.judged, stale: plan.stale, limit, collected: lately, map: map.label });
+  }
+  return plan;
+}
+
+/** @throws {RefusedError} SOURCE_EMPTY: more likely not filled yet than a node without any entry */
+async function readWanted(desired: readonly DesiredState[], rows: MapRows, map: string): Promise<Uint8Array> {
+  const wanted = new Uint8Array(rows.count);
+  for (const state of desired) {
+    const records = await state.read(rows, wanted);
+    if (records > 0) continue;
+    throw new RefusedError(`Cannot collect garbage in ${map}: ${state.name} is empty, and all of the map would go`, {
+      code: 'SOURCE_EMPTY',
+      hint: 'an empty desired state is more likely not filled yet than right; nothing was deleted, or all of it was put back',
+      operands: { source: state.name },
+    });
+  }
+  return wanted;
+}
+
+/** The third reading. @returns rows that were put back @throws what the reading throws, once everything is back */
+async function putBackWanted(options: GarbageOptions, rows: MapRows, gone: readonly number[]): Promise<Set<number>> {
+  const { map, desired } = options;
+  if (gone.length === 0) return new Set();
+  let wanted: Uint8Array;
+  try {
+    wanted = await readWanted(desired, rows, map.label);
+  } catch (error) {
+    // Whether all of it was garbage cannot be known any more.
+    await putBackRows(map, rows, gone);
+    throw error;
+  }
+  const again = gone.filter((row) => wanted[row] === 1);
+  await putBackRows(map, rows, again);
+  return new Set(again);
+}

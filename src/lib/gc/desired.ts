@@ -1,0 +1,17 @@
+/** What the map should have, as far as garbage collection asks: which of its rows somebody still wants. */
+import type { IdentityScope } from '../identity/numeric-identity.ts';
+import type { Family } from '../net/address.ts';
+import type { MapRows } from './map-rows.ts';
+
+export interface DesiredState {
+  /** To follow *not in*: `snapshot:FILE`. */
+  readonly name: string;
+  /** Whether the absence of an entry of this kind means anything. Rests on the latest reading. */
+  speaksFor(scope: IdentityScope, family: Family, clusterId: number): boolean;
+  /**
+   * One complete reading: sets the byte of every row that is wanted.
+   * @returns how many things it wants, also such as are not in the map
+   * @throws {UnreachableError} not to be reached, or not synced in time
+   */
+  read(rows: MapRows, wanted: Uint8Array): Promise<number>;
+}

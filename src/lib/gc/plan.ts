@@ -1,0 +1,57 @@
+/** Which rows are stale: pure, from what the map had and what the desired states said. */
+import type { DesiredState } from './desired.ts';
+import { kindOf, type MapRows } from './map-rows.ts';
+import { type Protection, protectionOf } from './protection.ts';
+
+export interface PlanInput {
+  readonly rows: MapRows;
+  /** A byte for each row: somebody wants it. */
+  readonly wanted: Uint8Array;
+  /** Who was asked; a row is judged only if all of them speak for its kind. */
+  readonly desired: readonly DesiredState[];
+  /** Absent: every row. */
+  readonly isSelected?: ((row: number) => boolean) | undefined;
+}
+
+export interface StalePlan {
+  /** Rows that may be judged at all: the whole of which the limit is a share. */
+  readonly judged: readonly number[];
+  /** Rows that nobody wants, in the map's order. */
+  readonly stale: readonly number[];
+  /** Rows that nobody wants and that are kept all the same. */
+  readonly kept: readonly { readonly row: number; readonly why: Protection }[];
+}
+
+export function planStale({ rows, wanted, desired, isSelected }: PlanInput): StalePlan {
+  const judged: number[] = [];
+  const stale: number[] = [];
+  const kept: { row: number; why: Protection }[] = [];
+  const speaks = spokenKinds(desired);
+  for (let row = 0; row < rows.count; row++) {
+    const code = rows.kindCode(row);
+    const isJudged = rows.isPrefix(row) && speaks(code);
+    if (isJudged) judged.push(row);
+    if (wanted[row] === 1 || isSelected?.(row) === false) continue;
+    const why =
+      protectionOf(rows, row) ??
+      (isJudged ? undefined : kindOf(code).clusterId === 0 ? 'other-scope' : 'other-cluster');
+    if (why === undefined) stale.push(row);
+    else kept.push({ row, why });
+  }
+  return { judged, stale, kept };
+}
+
+/** Without anybody to ask, only entries of the local cluster may be judged. Asks once for each kind, not for each row. */
+function spokenKinds(desired: readonly DesiredState[]): (code: number) => boolean {
+  const known = new Map<number, boolean>();
+  return (code) => {
+    let speaks = known.get(code);
+    if (speaks === undefined) {
+      const { scope, family, clusterId } = kindOf(code);
+      if (desired.length === 0) speaks = clusterId === 0;
+      else speaks = desired.every((state) => state.speaksFor(scope, family, clusterId));
+      known.set(code, speaks);
+    }
+    return speaks;
+  };
+}
