@@ -1,0 +1,122 @@
+/** Asks a cilium-agent over the unix socket of its REST API (api/v1/openapi.yaml of Cilium 1.18). */
+import type * as Http from 'node:http';
+import type { IncomingMessage } from 'node:http';
+import { MalformedError, NotPermittedError, type ToolError, UnreachableError } from '../../errors.ts';
+
+export interface AgentRequest {
+  readonly signal?: AbortSignal | undefined;
+  /** For the whole answer, its body included. */
+  readonly timeoutMs: number;
+  /** An answer that is larger is not read to its end. */
+  readonly maxBytes?: number;
+}
+
+/** 500 000 entries are 75 MB as the agent prints them. */
+const MAX_ANSWER_BYTES = 512 * 1024 * 1024;
+
+export class AgentClient {
+  readonly socket: string;
+
+  /** Nothing is opened yet. */
+  constructor(socket: string) {
+    this.socket = socket;
+  }
+
+  /**
+   * Reads the body of an answer 200, piece by piece.
+   * @param path below `/v1`
+   * @returns whether there was one; false for 404, which the agent answers when it has nothing
+   * @throws {UnreachableError} AGENT_UNREACHABLE no socket, nobody behind it, silence, broken off; AGENT_STATUS another answer
+   * @throws {NotPermittedError}
+   * @throws {MalformedError} AGENT_ANSWER the answer is too large. Whatever `take` throws, and the signal's reason
+   */
+  async read(path: string, request: AgentRequest, take: (chunk: Uint8Array) => void): Promise<boolean> {
+    const { signal, timeoutMs, maxBytes = MAX_ANSWER_BYTES } = request;
+    const timeout = AbortSignal.timeout(timeoutMs);
+    const stop = signal === undefined ? timeout : AbortSignal.any([signal, timeout]);
+    try {
+      const response = await this.#get(path, stop);
+      if (response.statusCode === 404) {
+        response.destroy();
+        return false;
+      }
+      if (response.statusCode !== 200) throw this.#status(response, path);
+      let bytes = 0;
+      for await (const chunk of response as AsyncIterable<Uint8Array>) {
+        bytes += chunk.length;
+        if (bytes > maxBytes) throw this.malformed(path, `it is larger than ${maxBytes} bytes`);
+        take(chunk);
+      }
+      if (!response.complete) throw this.#unreachable('the agent broke off its answer');
+      return true;
+    } catch (cause) {
+      signal?.throwIfAborted();
+      if (timeout.aborted) throw this.#unreachable(`no answer within ${timeoutMs / 1000} s`, cause);
+      throw this.#translated(cause);
+    }
+  }
+
+  /** An answer that is not what the agent's API promises. */
+  malformed(path: string, state: string): MalformedError {
+    return new MalformedError(`Cannot read the answer of the agent at ${this.socket} to ${path}: ${state}`, {
+      code: 'AGENT_ANSWER',
+      hint: 'is it a cilium-agent that listens there?',
+      operands: { path: this.socket },
+    });
+  }
+
+  #get(path: string, signal: AbortSignal): Promise<IncomingMessage> {
+    const { request } = require('node:http') as typeof Http;
+    return new Promise((resolve, reject) => {
+      const sent = request({ socketPath: this.socket, path: `/v1${path}`, agent: false, signal }, resolve);
+      sent.setHeader('Host', 'localhost');
+      sent.on('error', reject);
+      sent.end();
+    });
+  }
+
+  #status(response: IncomingMessage, path: string): UnreachableError {
+    const { statusCode } = response;
+    response.destroy();
+    return new UnreachableError(`Cannot ask the agent at ${this.socket} for ${path}: it answered ${statusCode}`, {
+      code: 'AGENT_STATUS',
+      hint: 'cilium-dbg status tells how the agent is',
+      operands: { path: this.socket, status: statusCode },
+    });
+  }
+
+  #unreachable(state: string, cause?: unknown): UnreachableError {
+    return new UnreachableError(`Cannot ask the agent at ${this.socket}: ${state}`, {
+      code: 'AGENT_UNREACHABLE',
+      cause,
+      hint: 'is a cilium-agent running here? name its socket with agent:SOCKET or CILIUM_SOCK',
+      operands: { path: this.socket },
+    });
+  }
+
+  #translated(cause: unknown): unknown {
+    const code = cause instanceof Error && 'code' in cause && 'syscall' in cause ? cause.code : undefined;
+    const parser = cause instanceof Error && 'code' in cause && String(cause.code).startsWith('HPE_');
+    if (parser) return this.#unreachable('what answers there does not speak HTTP', cause);
+    switch (code) {
+      case 'ENOENT':
+        return this.#unreachable('no such socket', cause);
+      case 'ECONNREFUSED':
+      case 'ENOTSOCK':
+        return this.#unreachable('nobody listens there', cause);
+      case 'EACCES':
+      case 'EPERM':
+        return this.#denied(cause);
+    }
+    const broken = cause instanceof Error && 'code' in cause && ['ECONNRESET', 'EPIPE'].includes(String(cause.code));
+    return broken ? this.#unreachable('the agent broke off its answer', cause) : cause;
+  }
+
+  #denied(cause: unknown): ToolError {
+    return new NotPermittedError(`Cannot ask the agent at ${this.socket}: permission denied`, {
+      cause,
+      hint: 'run as root or in the group of the socket',
+      operands: { path: this.socket },
+    });
+  }
+}
