@@ -2,6 +2,7 @@
 import { MalformedError } from '../errors.ts';
 import { EventFault } from './event-fault.ts';
 import { type LineEvent, parseEventLine } from './event-line.ts';
+import { PlainEvents } from './plain-event.ts';
 
 /** Longer lines are refused, so that one without an end cannot take all memory. */
 export const LONGEST_LINE_BYTES = 1 << 20;
@@ -20,6 +21,7 @@ export interface EventReaderSetup {
 
 export class EventReader {
   readonly #setup: EventReaderSetup;
+  readonly #plain: PlainEvents;
   /** The beginning of a line whose end has not come yet. */
   #rest: Buffer[] = [];
   #restBytes = 0;
@@ -28,6 +30,7 @@ export class EventReader {
 
   constructor(setup: EventReaderSetup) {
     this.#setup = setup;
+    this.#plain = new PlainEvents(setup.source);
   }
 
   /** How many lines have been read, empty ones included. */
@@ -83,7 +86,7 @@ export class EventReader {
     }
     let event: LineEvent | undefined;
     try {
-      event = parseEventLine(bytes.toString('utf8', from, to), this.#setup.source);
+      event = this.#plain.read(bytes, from, to) ?? parseEventLine(bytes.toString('utf8', from, to), this.#setup.source);
     } catch (error) {
       if (!(error instanceof EventFault)) throw error;
       this.#refuse(line, error);

@@ -1,0 +1,135 @@
+/**
+ * Keeps the checkpoint: what cannot be learnt again is on disk ten seconds after it changed, at the latest. It is put
+ * together in short turns, so that events go on meanwhile.
+ */
+import { setImmediate } from 'node:timers/promises';
+import { prefixTextOf } from '../cache/cache-key.ts';
+import type { Ipcache } from '../cache/ipcache.ts';
+import type { IpcacheEvent, IpcacheListener } from '../cache/listener.ts';
+import { ToolError } from '../errors.ts';
+import type { CachingAllocator } from '../identity/caching-allocator.ts';
+import { labelsModel } from '../identity/labels-format.ts';
+import { hasLocalScope, hasRemoteNodeScope } from '../identity/numeric-identity.ts';
+import { IDENTITY_INGRESS } from '../identity/reserved.ts';
+import type { StateCheckpoint, StateIdentity } from '../state/checkpoint.ts';
+import type { State } from '../state/state.ts';
+import type { Clock } from './clock.ts';
+import { timeText } from './clock.ts';
+import type { TellLoop } from './loop-event.ts';
+
+/** The rest of a checkpoint, as it is at the moment. */
+export type KeptFacts = Pick<
+  StateCheckpoint,
+  'map' | 'writer' | 'restored' | 'placeholders' | 'sources' | 'pending' | 'collected'
+>;
+
+export interface KeeperSetup {
+  readonly state: State;
+  readonly cache: Ipcache;
+  readonly allocator: CachingAllocator;
+  readonly bootId: string;
+  readonly clock: Clock;
+  readonly tell: TellLoop;
+  readonly facts: (isFinal: boolean) => KeptFacts;
+}
+
+const INTERVAL_MS = 10_000;
+/** Well under a millisecond of work. */
+const TURN_ENTRIES = 1024;
+
+export class Keeper implements IpcacheListener {
+  readonly #setup: KeeperSetup;
+  #isDirty = false;
+  #timer: NodeJS.Timeout | undefined;
+  #writing: Promise<void> | undefined;
+  #lastEnd = Number.NEGATIVE_INFINITY;
+  /** Milliseconds since the epoch. */
+  writtenAt: number | undefined;
+  failures = 0;
+
+  constructor(setup: KeeperSetup) {
+    this.#setup = setup;
+  }
+
+  /** Only numbers that this node gave away are kept, and its ingress addresses. */
+  onIpcacheEvent(event: IpcacheEvent): void {
+    if (isKept(event.entry.identity) || (event.kind === 'upsert' && isKept(event.old?.identity ?? 0))) this.changed();
+  }
+
+  /** Something that is part of the checkpoint is different now. */
+  changed(): void {
+    this.#isDirty = true;
+    if (this.#timer !== undefined || this.#writing !== undefined) return;
+    const due = this.#lastEnd + INTERVAL_MS - this.#setup.clock.monotonic();
+    this.#timer = setTimeout(() => this.#begin(), Math.max(0, Math.min(due, INTERVAL_MS)));
+  }
+
+  /** Writes the last one; nothing must change any more. @throws {ToolError} when it cannot be written */
+  async finish(): Promise<void> {
+    clearTimeout(this.#timer);
+    await this.#writing;
+    clearTimeout(this.#timer);
+    await this.#write(true);
+  }
+
+  #begin(): void {
+    this.#timer = undefined;
+    this.#writing = this.#write(false)
+      .catch((error: unknown) => {
+        if (!(error instanceof ToolError)) throw error;
+        this.failures++;
+        this.#isDirty = true;
+        this.#setup.tell({ kind: 'checkpoint-failed', error });
+      })
+      .finally(() => {
+        this.#writing = undefined;
+        this.#lastEnd = this.#setup.clock.monotonic();
+        if (this.#isDirty) this.changed();
+      });
+  }
+
+  async #write(isFinal: boolean): Promise<void> {
+    const { state, bootId, clock, tell, facts } = this.#setup;
+    const begun = clock.monotonic();
+    this.#isDirty = false;
+    const { identities, ingress } = await this.#collect();
+    const time = timeText(clock.now());
+    await state.write({ ...facts(isFinal), time, bootId, identities, ingress });
+    this.writtenAt = clock.now();
+    tell({ kind: 'checkpoint', identities: identities.length, ms: clock.monotonic() - begun });
+  }
+
+  async #collect(): Promise<Pick<StateCheckpoint, 'identities' | 'ingress'>> {
+    const { cache, allocator } = this.#setup;
+    const prefixes = new Map<number, string[]>();
+    let seen = 0;
+    for (const [key, { identity }] of cache.entries.entries()) {
+      if (++seen % TURN_ENTRIES === 0) await setImmediate();
+      if (!isKept(identity)) continue;
+      const list = prefixes.get(identity);
+      if (list === undefined) prefixes.set(identity, [prefixTextOf(key)]);
+      else list.push(prefixTextOf(key));
+    }
+    const identities: StateIdentity[] = [];
+    for (const { id, labels } of allocator.identities()) {
+      if (++seen % TURN_ENTRIES === 0) await setImmediate();
+      const own = prefixes.get(id) ?? [];
+      prefixes.delete(id);
+      identities.push({ identity: id, labels: labelsModel(labels), labelsFrom: 'listen', prefixes: unique(own) });
+    }
+    const ingress = prefixes.get(IDENTITY_INGRESS) ?? [];
+    prefixes.delete(IDENTITY_INGRESS);
+    // Numbers that a source gave by itself: their labels are not known here.
+    for (const [identity, own] of prefixes) identities.push({ identity, prefixes: unique(own) });
+    return { identities, ingress: unique(ingress) };
+  }
+}
+
+function isKept(identity: number): boolean {
+  return identity === IDENTITY_INGRESS || hasLocalScope(identity) || hasRemoteNodeScope(identity);
+}
+
+/** An endpoint and the prefix that it hides are one prefix here. */
+function unique(prefixes: readonly string[]): readonly string[] {
+  return [...new Set(prefixes)];
+}

@@ -1,0 +1,120 @@
+/** All sources of a loop, followed at the same time. */
+import type { Ipcache } from '../cache/ipcache.ts';
+import type { SourceState } from '../state/checkpoint.ts';
+import { timeText } from './clock.ts';
+import type { LoopSetup, LoopSource } from './loop-setup.ts';
+import { SourceFeed } from './source-feed.ts';
+import { runSource } from './source-runner.ts';
+
+export interface SourceGroupSetup {
+  readonly setup: LoopSetup;
+  readonly cache: Ipcache;
+  readonly drained: () => Promise<void> | undefined;
+  /** Something that is part of the checkpoint changed. */
+  readonly onChange: () => void;
+}
+
+interface Member extends LoopSource {
+  readonly feed: SourceFeed;
+}
+
+export class SourceGroup {
+  readonly #members: readonly Member[];
+  readonly #stop = new AbortController();
+  readonly #cache: Ipcache;
+  #running: Promise<void> = Promise.resolve();
+  #onSynced: (() => void)[] = [];
+  #isSynced = false;
+
+  constructor({ setup, cache, drained, onChange }: SourceGroupSetup) {
+    const { node, tell, clock } = setup;
+    this.#cache = cache;
+    this.#members = setup.sources.map(({ source, reference }) => ({
+      source,
+      reference,
+      feed: new SourceFeed({
+        name: source.name,
+        cache,
+        node,
+        tell: (event) => {
+          tell(event);
+          if (event.kind === 'source' && event.condition === 'synced') this.#checkSynced(tell);
+        },
+        now: clock.now,
+        onChange,
+        drained,
+      }),
+    }));
+  }
+
+  get feeds(): readonly SourceFeed[] {
+    return this.#members.map(({ feed }) => feed);
+  }
+
+  /** A feed for events that come in another way than from a source. */
+  feedOf(name: string): SourceFeed | undefined {
+    return this.feeds.find((feed) => feed.name === name);
+  }
+
+  /** Every source has been complete once. Without sources nobody ever says that. */
+  get isSynced(): boolean {
+    return this.#isSynced;
+  }
+
+  get unsynced(): readonly SourceFeed[] {
+    return this.feeds.filter(({ syncedAt }) => syncedAt === undefined);
+  }
+
+  /** Events until now. */
+  get events(): number {
+    return this.feeds.reduce((sum, { events }) => sum + events, 0);
+  }
+
+  /** As the checkpoint has them. */
+  get states(): SourceState[] {
+    return this.#members.map(({ source, reference, feed }) => ({
+      name: source.name,
+      reference,
+      rank: source.rank,
+      ...(feed.syncedAt !== undefined && { synced: timeText(feed.syncedAt) }),
+      connected: feed.condition === 'synced' || feed.condition === 'ended',
+      ...(feed.reason !== undefined && { error: feed.reason }),
+    }));
+  }
+
+  get members(): readonly Member[] {
+    return this.#members;
+  }
+
+  /** Calls back when all sources have been complete for the first time. */
+  whenSynced(run: () => void): void {
+    if (this.#isSynced) run();
+    else this.#onSynced.push(run);
+  }
+
+  /** @param onFatal what no other try would change */
+  start(onFatal: (error: unknown) => void): void {
+    const { signal } = this.#stop;
+    const runs = this.#members.map(({ source, feed }) => runSource(source, feed, signal).catch(onFatal));
+    this.#running = Promise.all(runs).then(() => {});
+  }
+
+  /** Nothing is read any more. */
+  async stop(): Promise<void> {
+    this.#stop.abort();
+    await this.#running;
+    for (const { source } of this.#members) await source[Symbol.asyncDispose]();
+  }
+
+  #checkSynced(tell: LoopSetup['tell']): void {
+    if (this.#isSynced || this.unsynced.length > 0) return;
+    this.#isSynced = true;
+    tell({ kind: 'synced' });
+    const waiting = this.#onSynced;
+    this.#onSynced = [];
+    // Metadata that came before the sync is in the cache, and so in the map, before anything is concluded from it.
+    this.#cache.waitForRevision(this.#cache.upsertMetadata([])).then(() => {
+      for (const run of waiting) run();
+    });
+  }
+}
