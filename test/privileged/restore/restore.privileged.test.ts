@@ -1,0 +1,308 @@
+import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import Restore from '../../../src/commands/restore.ts';
+import Snapshot from '../../../src/commands/snapshot.ts';
+import { CachingAllocator } from '../../../src/lib/identity/caching-allocator.ts';
+import { Labels } from '../../../src/lib/identity/labels.ts';
+import { numericIdentity } from '../../../src/lib/identity/numeric-identity.ts';
+import { bpfDescriptors } from '../../support/real-kernel.ts';
+import { type ReportItem, Site } from '../../support/restore-site.ts';
+
+let site: Site;
+let before: number;
+beforeEach(() => {
+  before = bpfDescriptors();
+  site = new Site('restore');
+});
+afterEach(() => {
+  site[Symbol.dispose]();
+  expect(bpfDescriptors()).toBe(before);
+});
+
+const missing = (): string[] => ['--allocator-state', site.allocator('null')];
+const item = (items: readonly ReportItem[], prefix: string) => items.find((candidate) => candidate.prefix === prefix);
+
+const SHARED = [
+  { prefix: '192.0.2.1/32', identity: 16777220 },
+  { prefix: '192.0.2.2/32', identity: 16777220 },
+  { prefix: '198.51.100.0/24', identity: 16777221 },
+];
+
+describe('ipc restore in place', () => {
+  it('op 29: without a checkpoint numbers stay; shared ones have unknown labels, a lone one guessed ones', async () => {
+    site.map(SHARED);
+    const report = await site.report(Restore, ['--map', site.pin, ...missing()]);
+    expect(report).toMatchObject({ changed: false, complete: true, summary: { kept: 3, unknown: 2, guessed: 1 } });
+    expect(item(report.items, '192.0.2.1/32')).toMatchObject({ action: 'keep', identity: 16777220 });
+    expect(item(report.items, '192.0.2.1/32')?.labels).toBeUndefined();
+    expect(item(report.items, '198.51.100.0/24')).toMatchObject({
+      labels: ['cidr:198.51.100.0/24', 'reserved:world-ipv4'],
+      labelsFrom: 'guessed',
+    });
+    expect(await site.numbers()).toEqual(Object.fromEntries(SHARED.map(({ prefix, identity }) => [prefix, identity])));
+    expect(site.state.placeholders.map(({ prefix, requested }) => [prefix, requested])).toEqual([
+      ['192.0.2.1/32', true],
+      ['192.0.2.2/32', true],
+      ['198.51.100.0/24', true],
+    ]);
+  });
+
+  it('op 29: --as-agent foretells new numbers for what is shared and changes nothing', async () => {
+    site.map(SHARED);
+    const report = await site.report(Restore, ['--map', site.pin, '--as-agent', '--all-items', ...missing()]);
+    // The agent gives a shared number to the first of them and new ones to the rest; ours all keep it.
+    expect(report).toMatchObject({ asAgent: true, changed: false, summary: { kept: 2, renumbered: 1 } });
+    expect(item(report.items, '192.0.2.2/32')).toMatchObject({ action: 'update', identity: 16777217 });
+    expect(site.stateText).toBeUndefined();
+  });
+
+  it('op 30: what the checkpoint lacks keeps its number with guessed labels', async () => {
+    const entries = Array.from({ length: 5 }, (_, i) => ({ prefix: `198.51.${i}.0/24`, identity: 16777220 + i }));
+    site.map(entries);
+    const known = Object.fromEntries(
+      entries.slice(0, 4).map(({ prefix, identity }) => [identity, [`cidr:${prefix}`, 'reserved:world-ipv4']]),
+    );
+    const report = await site.report(Restore, ['--map', site.pin, '--allocator-state', site.allocator(known)]);
+    expect(report.summary).toMatchObject({ kept: 5, known: 4, guessed: 1, conflicts: 0 });
+    expect(report.items).toEqual([expect.objectContaining({ prefix: '198.51.4.0/24', identity: 16777224 })]);
+    expect(site.state.identities.map(({ labelsFrom }) => labelsFrom)).toEqual([
+      ...Array(4).fill('allocator'),
+      'guessed',
+    ]);
+  });
+
+  it('op 31: the map keeps its number against the checkpoint, unless that is preferred', async () => {
+    site.map([{ prefix: '203.0.113.0/24', identity: 16777300 }]);
+    const allocator = site.allocator({ 16777200: ['cidr:203.0.113.0/24', 'reserved:world-ipv4'] });
+    const argv = ['--map', site.pin, '--allocator-state', allocator];
+    const report = await site.report(Restore, argv, 7);
+    expect(report).toMatchObject({ changed: false, complete: false, summary: { conflicts: 1 } });
+    expect(report.items[0]).toMatchObject({
+      action: 'conflict',
+      identity: 16777300,
+      reason: expect.stringContaining('16777200'),
+    });
+    expect(await site.numbers()).toEqual({ '203.0.113.0/24': 16777300 });
+
+    const preferred = await site.report(Restore, [...argv, '--prefer', 'checkpoint']);
+    expect(preferred).toMatchObject({ changed: true, summary: { updated: 1, conflicts: 0 } });
+    expect(await site.numbers()).toEqual({ '203.0.113.0/24': 16777200 });
+    expect(existsSync(String(preferred.backup))).toBe(true);
+  });
+
+  it('op 33: ingress addresses are kept apart and are no placeholders', async () => {
+    site.map([
+      { prefix: '10.244.2.5/32', identity: 8 },
+      { prefix: 'fd00::5/128', identity: 8 },
+    ]);
+    const report = await site.report(Restore, ['--map', site.pin, ...missing()]);
+    expect(report.summary).toMatchObject({ ingress: 2, kept: 2 });
+    expect(report.items.map(({ reason }) => reason)).toEqual(['ingress', 'ingress']);
+    expect(site.state).toMatchObject({ ingress: ['10.244.2.5/32', 'fd00::5/128'], placeholders: [] });
+    const skipping = await site.report(Restore, ['--map', site.pin, '--skip-ingress', ...missing()]);
+    expect(skipping).toMatchObject({ skippedByRule: { 'skip-ingress': 2 }, summary: { ingress: 0 } });
+  });
+
+  it('op 34: a remote-node identity that is no more one is skipped as rescoped, and its number withheld', async () => {
+    site.map([{ prefix: '198.51.100.0/24', identity: 16777221 }]);
+    const allocator = site.allocator({
+      16777221: ['cidr:198.51.100.0/24', 'reserved:world-ipv4'],
+      33554433: ['cidr:192.0.2.1/32', 'reserved:remote-node'],
+    });
+    const report = await site.report(Restore, ['--map', site.pin, '--allocator-state', allocator]);
+    expect(report.summary).toMatchObject({ rescoped: 1, kept: 1, known: 1, withheld: 2 });
+    expect(report.warnings?.join()).toContain('33554433');
+    expect(site.state.identities.map(({ identity }) => identity)).toEqual([16777221, 33554433]);
+  });
+
+  it.each([
+    ['an empty file', '', 0],
+    ['half an array', '[{"id":16777221,"labels":{"a":{"key":"a","source":"cidr"}}}', 61],
+    ['a word', 'nothing', 0],
+  ])('op 36: %s is reported with file and offset, left alone, and the map goes on', async (_, text, offset) => {
+    site.map([{ prefix: '198.51.100.0/24', identity: 16777221 }]);
+    const allocator = site.allocator(text);
+    const { exitCode, stdout, stderr } = await site.run(Restore, [
+      '--map',
+      site.pin,
+      '--allocator-state',
+      allocator,
+      '--json',
+    ]);
+    expect(exitCode).toBe(0);
+    const line = JSON.parse(stderr.split('\n')[0] ?? '') as Record<string, unknown>;
+    expect(line).toMatchObject({ level: 'warn', file: allocator, offset });
+    expect(JSON.parse(stdout)).toMatchObject({ summary: { kept: 1, guessed: 1 } });
+    expect(readFileSync(allocator, 'utf8')).toBe(text);
+  });
+
+  it('op 36: null, a number twice, and labels as text each have one outcome', async () => {
+    site.map([
+      { prefix: '198.51.100.0/24', identity: 16777221 },
+      { prefix: '203.0.113.0/24', identity: 16777222 },
+    ]);
+    const run = (text: string) =>
+      site.report(Restore, ['--map', site.pin, '--allocator-state', site.allocator(text), '--all-items']);
+    expect((await run('null')).summary).toMatchObject({ guessed: 2 });
+    const twice = await run(
+      '[{"id":16777221,"labels":{"x":"fqdn:x"}},{"id":16777221,"labels":{"y":"fqdn:y"}},{"id":16777222,"labels":{"203.0.113.0/24":{"key":"203.0.113.0/24","source":"cidr"},"w":"reserved:world-ipv4"}}]',
+    );
+    expect(twice.summary).toMatchObject({ known: 2 });
+    expect(twice.warnings?.join()).toContain('16777221 twice');
+    expect(item(twice.items, '198.51.100.0/24')).toMatchObject({ labels: ['fqdn:x'], labelsFrom: 'allocator' });
+  });
+
+  it('op 39a: the number of a skipped entry is never given to other labels', async () => {
+    site.map([{ prefix: '10.1.5.0/24', identity: 16777217, tunnel: '192.0.2.9' }]);
+    const report = await site.report(Restore, ['--map', site.pin, ...missing()]);
+    expect(report).toMatchObject({ skippedByRule: { 'tunnel-endpoint': 1 }, summary: { withheld: 1 } });
+    const allocator = new CachingAllocator();
+    allocator.withhold(site.state.identities.map(({ identity }) => numericIdentity(identity)));
+    expect(allocator.allocateLocalIdentity(Labels.parse(['cidr:203.0.113.0/24'])).identity.id).toBe(16777218);
+  });
+
+  it('is done twice without a difference', async () => {
+    site.map(SHARED);
+    await site.report(Restore, ['--map', site.pin, ...missing()]);
+    const first = site.state;
+    await site.report(Restore, ['--map', site.pin, ...missing()], 0, { now: Date.UTC(2026, 0, 2, 4) });
+    const second = site.state;
+    expect(second.placeholders).toEqual(first.placeholders);
+    expect(second.identities).toEqual(first.identities);
+  });
+});
+
+describe('ipc restore --to', () => {
+  it('op 32: from v1 a local entry goes over plain, one with a tunnel only with --all and its flag', async () => {
+    const old = `${site.pins}/cilium_ipcache`;
+    site.map(
+      [
+        { prefix: '10.0.0.7/32', identity: 4711, tunnel: '192.0.2.10' },
+        { prefix: '198.51.100.0/24', identity: 16777221 },
+      ],
+      { pin: old, layout: '1.16' },
+    );
+    const report = await site.report(Restore, ['--map', old, '--to', site.pin, ...missing()]);
+    expect(report).toMatchObject({ changed: true, made: { how: 'new', flags: 0x81, maxEntries: 10_000 } });
+    expect([...(await site.entries()).values()]).toEqual([
+      expect.objectContaining({ prefix: '198.51.100.0/24', identity: 16777221, flags: 0 }),
+    ]);
+    rmSync(site.pin);
+    await site.report(Restore, ['--map', old, '--to', site.pin, '--all', ...missing()]);
+    const entries = await site.entries();
+    expect(entries.get('10.0.0.7/32')).toMatchObject({ identity: 4711, tunnelEndpoint: '192.0.2.10', flags: 2 });
+    expect(entries.get('198.51.100.0/24')).toMatchObject({ identity: 16777221, flags: 0 });
+    // And back, where it fits.
+    const back = `${site.pins}/back`;
+    await site.report(Restore, ['--map', site.pin, '--to', back, '--layout', '1.16', '--all', ...missing()]);
+    expect(await site.numbers(back, '1.16')).toEqual({ '10.0.0.7/32': 4711, '198.51.100.0/24': 16777221 });
+  });
+});
+
+describe('ipc restore --from', () => {
+  const snapshot = (): string => site.file('before.ndjson');
+  const take = async (allocator: string, now?: number): Promise<void> => {
+    const options = now === undefined ? {} : { now };
+    const { exitCode, stderr } = await site.run(
+      Snapshot,
+      [snapshot(), '--map', site.pin, '--allocator-state', allocator],
+      options,
+    );
+    expect(exitCode, stderr).toBe(0);
+  };
+
+  it('makes the map anew after a reboot, ingress included, global entries left to others', async () => {
+    site.map([...SHARED, { prefix: '10.244.2.5/32', identity: 8 }, { prefix: '10.0.0.9/32', identity: 4711 }]);
+    const allocator = site.allocator({ 16777220: ['fqdn:example.org', 'reserved:world-ipv4'] });
+    await take(allocator);
+    rmSync(site.pin);
+    rmSync(allocator);
+    const report = await site.report(Restore, ['--from', snapshot()]);
+    expect(report).toMatchObject({
+      changed: true,
+      made: { how: 'new' },
+      summary: { added: 4, known: 2, guessed: 1, ingress: 1 },
+    });
+    expect(Object.keys(await site.numbers())).toHaveLength(4);
+  });
+
+  it('adds what a live map lacks, and reports what has another number there', async () => {
+    site.map(SHARED);
+    await take(site.allocator({ 16777220: ['fqdn:example.org', 'reserved:world-ipv4'] }));
+    site.map([
+      { prefix: '192.0.2.1/32', identity: 16777299 },
+      { prefix: '192.0.0.0/16', identity: 2, tunnel: '192.0.2.200' },
+    ]);
+    const allocator = site.allocator({ 16777220: ['fqdn:example.org', 'reserved:world-ipv4'] });
+    const report = await site.report(
+      Restore,
+      ['--from', snapshot(), '--map', site.pin, '--allocator-state', allocator],
+      7,
+    );
+    expect(item(report.items, '192.0.2.1/32')).toMatchObject({
+      action: 'conflict',
+      reason: expect.stringMatching(/^renumbered/),
+    });
+    expect(item(report.items, '192.0.2.2/32')).toMatchObject({
+      action: 'conflict',
+      reason: expect.stringMatching(/^would-lose-tunnel/),
+    });
+    expect(item(report.items, '198.51.100.0/24')).toMatchObject({ action: 'add', done: true });
+    expect(await site.numbers()).toEqual({ '192.0.2.1/32': 16777299, '192.0.0.0/16': 2, '198.51.100.0/24': 16777221 });
+  });
+
+  it('never gives a number that means something else by now', async () => {
+    site.map(SHARED);
+    await take(site.allocator({ 16777220: ['fqdn:example.org', 'reserved:world-ipv4'] }));
+    site.map([]);
+    const allocator = site.allocator({ 16777220: ['fqdn:example.com', 'reserved:world-ipv4'] });
+    const report = await site.report(
+      Restore,
+      ['--from', snapshot(), '--map', site.pin, '--allocator-state', allocator],
+      7,
+    );
+    expect(item(report.items, '192.0.2.1/32')).toMatchObject({
+      action: 'conflict',
+      reason: expect.stringMatching(/^number-reused/),
+    });
+    expect(await site.numbers()).toEqual({ '198.51.100.0/24': 16777221 });
+  });
+
+  it('refuses an old one, one with --all, and a foreign one, and changes nothing', async () => {
+    site.map(SHARED);
+    const at = Date.UTC(2026, 0, 1);
+    await take(site.allocator('null'), at);
+    site.map([]);
+    const argv = ['--from', snapshot(), '--map', site.pin];
+    const status = async (more: string[], now: number) =>
+      (await site.run(Restore, [...argv, ...more], { now })).exitCode;
+    expect(await status([], at + 3_700_000)).toBe(13);
+    expect(await status(['--all'], at + 60_000)).toBe(13);
+    expect(await site.numbers()).toEqual({});
+    expect(await status(['--max-age', '2h'], at + 3_700_000)).toBe(0);
+    const text = readFileSync(snapshot(), 'utf8');
+    expect(text).toContain('"machine"');
+  });
+});
+
+describe('ipc restore --recreate', () => {
+  it('fills a complete new map and puts it in the place of the old one', async () => {
+    const entries = [...SHARED, { prefix: '10.0.0.9/32', identity: 4711, tunnel: '192.0.2.10', encryptKey: 3 }];
+    site.map(entries);
+    const old = site.mapId();
+    const before = await site.entries();
+    const report = await site.report(Restore, [
+      '--map',
+      site.pin,
+      '--recreate',
+      '--max-entries',
+      '20000',
+      ...missing(),
+    ]);
+    expect(report).toMatchObject({ changed: true, made: { how: 'recreated', maxEntries: 20_000 } });
+    expect(site.mapId()).not.toBe(old);
+    expect(await site.entries()).toEqual(before);
+    expect(existsSync(`${site.pin}_pending`)).toBe(false);
+    expect(site.state.map?.id).toBe(site.mapId());
+  });
+});
