@@ -36,6 +36,8 @@ const PACKAGES = {
   'cli-table3': ['output'],
   yaml: ['cli', 'sources'],
   'fastest-levenshtein': ['cli'],
+  'find-my-way': ['listen'],
+  'prom-client': ['listen'],
 };
 
 /** Words that only the two topmost areas may use, as everything below gets them as arguments. */
