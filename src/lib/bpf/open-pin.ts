@@ -87,7 +87,12 @@ function wrongPlace(pin: string): { code: string; state: string; hint: string } 
 }
 
 function isDirectory(file: string): boolean {
-  return lstatSync(file, { throwIfNoEntry: false })?.isDirectory() ?? false;
+  try {
+    return lstatSync(file).isDirectory();
+  } catch {
+    // ENOENT, but also ENOTDIR: "throwIfNoEntry: false" would throw for a path through a pin.
+    return false;
+  }
 }
 
 function deniedText(errno: number, write: boolean): Partial<Explanation> | undefined {

@@ -127,6 +127,15 @@ describe('openPin()', () => {
     expect(parseMapRef(pin('none')).kind).toBe('pin');
   });
 
+  it('has no pin below a pin', () => {
+    pinMap(one, pin('map'));
+    for (const path of [`${pin('map')}/`, `${pin('map')}/below`]) {
+      expect(() => openPin(path, { kernel })).toThrow(
+        expect.objectContaining({ exitCode: EXIT.notFound, code: 'MAP_NOT_FOUND' }),
+      );
+    }
+  });
+
   it('refuses a pinned program, which the kernel opens just as well', () => {
     using _ = loadProgram(kernel, { fd: one.fd, keyBytes: 24 }, 'ipc_test_pin');
     const id = [...listPrograms(kernel)].find(({ name }) => name === 'ipc_test_pin')?.id ?? 0;
