@@ -56,6 +56,11 @@ export function readConfig(query: ConfigQuery): ReadonlyMap<string, ConfigValue>
   const own: ParsedKey[] = [];
   for (const key of parsed.keys) {
     const names = known.get(key.name);
+    if (names !== undefined && key.section === undefined && !common.has(key.name)) {
+      // "dump:" with nothing below it is what is left when its lines are commented out.
+      if (key.value === null) continue;
+      throw noSection(query.file, key);
+    }
     if (names === undefined || key.section === undefined) {
       if (!common.has(key.name)) throw unknownKey(query.file, key.line, key.name, [...common, ...known.keys()]);
       values.set(key.name, key);
@@ -87,10 +92,18 @@ function parseConfig(file: string, text: string): ParsedConfig | undefined {
   const [problem] = document.errors;
   if (problem !== undefined) throw malformed(file, lines.linePos(problem.pos[0]).line, firstLine(problem.message));
   const lineOf = (node: unknown): number => (yaml.isNode(node) && node.range ? lines.linePos(node.range[0]).line : 1);
+  const readValue = (node: unknown): unknown => {
+    try {
+      return yaml.isNode(node) ? node.toJS(document) : null;
+    } catch (error) {
+      // Aliases are followed only now: to nothing, or to far too much.
+      throw malformed(file, lineOf(node), error instanceof Error ? firstLine(error.message) : String(error));
+    }
+  };
   const keysOf = (map: Yaml.YAMLMap): ParsedKey[] =>
     map.items.map(({ key, value: node }) => ({
       name: String(yaml.isScalar(key) ? key.value : key),
-      value: yaml.isNode(node) ? node.toJS(document) : null,
+      value: readValue(node),
       file,
       line: lineOf(key),
       ...(yaml.isMap(node) && { section: keysOf(node) }),
@@ -127,6 +140,14 @@ function unknownKey(file: string, line: number, key: string, known: Iterable<str
     code: 'CONFIG_KEY',
     hint: suggestion(nearestName(name, known), 'keys are the names of flags, without dashes in front'),
     operands: { file, line, field: key },
+  });
+}
+
+function noSection(file: string, { name, line }: ParsedKey): UsageError {
+  return new UsageError(`Cannot use ${name} in ${file}, line ${line}: it is a command, and no flags stand below it`, {
+    code: 'CONFIG_VALUE',
+    hint: 'write its flags below it, indented, one "name: value" a line',
+    operands: { file, line, field: name },
   });
 }
 

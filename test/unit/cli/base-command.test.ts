@@ -155,6 +155,11 @@ describe('usage errors', () => {
   });
 });
 
+// Each line has nine times as many values as the one before.
+const ALIASES = [...'abcdefgh']
+  .map((name, i, all) => `${name}: &${name} [${Array(9).fill(i === 0 ? 'x' : `*${all[i - 1]}`)}]\n`)
+  .join('');
+
 describe('config file', () => {
   it.each([
     ['limit: 1\nlimt: 2\n', 2, 'limt', /line 2/, /did you mean limit\?/],
@@ -170,6 +175,10 @@ describe('config file', () => {
     ['limit: "1\n', 9, undefined, /line 2/, /YAML/],
     ['- a\n', 9, undefined, /line 1/, /YAML/],
     ['just text\n', 9, undefined, /line 1/, /YAML/],
+    ['limit: 1\nmap: *nowhere\n', 9, undefined, /line 2: .*nowhere/, /YAML/],
+    [`${ALIASES}within: *h\n`, 9, undefined, /line 4: .*alias/, /YAML/],
+    ['sample: 1\n', 2, 'sample', /line 1: it is a command/, /below it/],
+    ['sample:\n  - limit\n', 2, 'sample', /line 1: it is a command/, /below it/],
   ])('%j is refused with %d', async (text, exitCode, field, message, hint) => {
     const result = await runCommand(Sample, ['-j'], { systemConfig: config(text) });
     expect(result).toMatchObject({ exitCode, stdout: '' });
@@ -179,7 +188,7 @@ describe('config file', () => {
     if (field !== undefined) expect(error.field).toBe(field);
   });
 
-  it.each(['', '\n', '# nothing\n', '---\n', 'limit:\n', '{}\n'])('%j changes nothing', async (text) => {
+  it.each(['', '\n', '# nothing\n', '---\n', 'limit:\n', 'sample:\n', '{}\n'])('%j changes nothing', async (text) => {
     expect(await sample([], { systemConfig: config(text) })).toMatchObject({ sources: { json: { from: 'flag' } } });
   });
 
