@@ -1,6 +1,7 @@
 /** The output of `--file`: the file appears complete or not at all. */
 import { type AtomicFile, openAtomicFile } from '../fs/atomic-file.ts';
-import type { ByteWriter } from './byte-writer.ts';
+import { errnoOf } from '../fs/file-error.ts';
+import { type ByteWriter, StdoutClosed } from './byte-writer.ts';
 
 const MODE = 0o644;
 
@@ -15,7 +16,13 @@ export class FileWriter implements ByteWriter {
   }
 
   write(bytes: Uint8Array): void {
-    this.#open().writeSync(bytes);
+    try {
+      this.#open().writeSync(bytes);
+    } catch (error) {
+      // The file may be a pipe, such as /dev/stdout, and its reader may have had enough.
+      if (error instanceof Error && errnoOf(error.cause) === 'EPIPE') throw new StdoutClosed();
+      throw error;
+    }
   }
 
   async end(): Promise<void> {
