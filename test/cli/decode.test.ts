@@ -58,6 +58,12 @@ describe('ipc decode of keys', () => {
     expect(short).toMatchObject({ family: 'any', warnings: ['catch-all'] });
   });
 
+  test('what the bytes did not have is a dash in the table and nothing in CSV', async () => {
+    const key = `20000000 0000 00 01 ${'00'.repeat(16)}`;
+    expect((await runCommand(Decode, [key])).stdout).toMatch(/^0\.0\.0\.0\/0 +- +- +- +- +- /m);
+    expect((await runCommand(Decode, [key, '-o', 'csv'])).stdout).toMatch(/^0\.0\.0\.0\/0,,,,,,/m);
+  });
+
   test('a key alone has no value fields, and a note where layouts differ', async () => {
     const result = await runCommand(Decode, [`40000000 0000 01 01 0a000001 ${ZERO12}`]);
     expect(result.stdout).toMatch(/dead-entry$/m);

@@ -109,6 +109,7 @@ describe('ipc identity', () => {
   test('-o csv and -o ndjson hold the same rows', async () => {
     const csv = await run('-o', 'csv', '16777217');
     expect(csv.stdout.split('\n')[1]).toContain('16777217');
+    expect(csv.stdout).not.toContain("'-");
     const ndjson = await run('-o', 'ndjson', '16777217');
     expect(JSON.parse(ndjson.stdout)).toMatchObject({ identity: 16777217 });
   });

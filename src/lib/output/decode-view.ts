@@ -5,22 +5,27 @@ import { hexOf } from '../ipcache/key.ts';
 import type { DecodedPaste } from '../ipcache/pasted/decode-pasted.ts';
 import { hasTunnel, tunnelText } from '../ipcache/remote-endpoint-info.ts';
 import { identityWords } from './identity-words.ts';
-import type { JsonObject, ListView } from './view.ts';
+import type { Column, CsvCell, JsonObject, ListView } from './view.ts';
 
 export const decodeView: ListView<DecodedPaste> = {
   columns: [
-    { title: 'PREFIX', value: ({ key }) => key?.text ?? '-' },
-    { title: 'IDENTITY', value: ({ value }) => value?.identity ?? '-' },
-    { title: 'SCOPE', value: ({ value }) => (value ? identityWords(value.identity) : '-') },
-    { title: 'TUNNEL', value: (row) => tunnelOf(row) ?? '-' },
-    { title: 'KEY', value: ({ value }) => value?.encryptKey ?? '-' },
-    { title: 'FLAGS', value: (row) => flagsOf(row)?.join(',') || '-' },
+    orDash('PREFIX', ({ key }) => key?.text),
+    orDash('IDENTITY', ({ value }) => value?.identity),
+    orDash('SCOPE', ({ value }) => value && identityWords(value.identity)),
+    orDash('TUNNEL', tunnelOf),
+    orDash('KEY', ({ value }) => value?.encryptKey),
+    orDash('FLAGS', (row) => flagsOf(row)?.join(',') || undefined),
     { title: 'LAYOUT', value: ({ layout }) => layout.name },
     { title: 'WARNINGS', value: ({ warnings }) => warnings.join(', ') },
   ],
   empty: 'no entries',
   json: decodeJson,
 };
+
+/** What the bytes did not have is a dash for people and nothing in CSV. */
+function orDash(title: string, cell: (row: DecodedPaste) => CsvCell): Column<DecodedPaste> {
+  return { title, value: (row) => cell(row) ?? '-', csv: (row) => cell(row) ?? '' };
+}
 
 function decodeJson(row: DecodedPaste): JsonObject {
   const { key, value, bytes, layout, warnings } = row;

@@ -23,10 +23,11 @@ export function identityView({ empty, withPrefixes, withPolicy }: IdentityViewOp
     columns: [
       { title: 'IDENTITY', align: 'right', value: (row) => row.identity },
       { title: 'SCOPE', value: ({ identity, name }) => words(identity, name) },
-      { title: 'ENTRIES', align: 'right', value: ({ entries }) => entries ?? '?' },
+      { title: 'ENTRIES', align: 'right', value: ({ entries }) => entries ?? '?', csv: ({ entries }) => entries ?? '' },
       {
         title: 'LABELS',
         value: ({ labels, meaning }) => labels?.labels.join(' ') ?? (meaning === undefined ? '-' : ''),
+        csv: ({ labels }) => labels?.labels.join(' ') ?? '',
       },
       ...(withPrefixes ? [prefixes] : []),
       ...(withPolicy ? [policy] : []),
