@@ -83,6 +83,18 @@ describe('CiliumFormat', () => {
 `);
   });
 
+  it('end() prints keys of no prefix last, under one name each as Go does, so that a parser loses none', () => {
+    const far = { key: hex(`40000000 0000 00 03 0a000000 ${zeros(12)}`), value: LOCAL.value };
+    const printed = print(CiliumFormat, [DEAD, far, LOCAL, DEAD]);
+    expect(printed.match(/invalid Prefix/g)).toHaveLength(1);
+    expect(JSON.parse(printed)).toEqual({
+      '10.0.0.4/32': [expect.stringMatching(/^identity=16777217 /)],
+      'invalid Prefix': [expect.stringMatching(/^identity=33554438 /), expect.stringMatching(/^identity=33554438 /)],
+      '<unknown>': [expect.stringMatching(/^identity=16777217 /)],
+    });
+    expect(JSON.parse(print(CiliumFormat, [DEAD]))).toEqual({ 'invalid Prefix': [expect.any(String)] });
+  });
+
   it('end() prints an empty object for an empty map', () => {
     expect(print(CiliumFormat, [])).toBe('{}\n');
   });
