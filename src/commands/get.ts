@@ -2,8 +2,9 @@ import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
 import { BaseCommand } from '../lib/cli/base-command.ts';
 import { commandArgs, commandFlags } from '../lib/cli/define.ts';
-import { assertFound, getAnswer, readDatapath } from '../lib/cli/get-answers.ts';
+import { assertAnswered, getAnswer, readDatapath } from '../lib/cli/get-answers.ts';
 import { answerLines } from '../lib/cli/get-lines.ts';
+import { askWhy, checkWhyFlags, whyFlags } from '../lib/cli/get-why.ts';
 import { sharedFlags } from '../lib/cli/shared-flags.ts';
 import { useMap } from '../lib/cli/use-ipcache.ts';
 import { labelFlags, useLabels } from '../lib/cli/use-labels.ts';
@@ -20,6 +21,10 @@ export default class Get extends BaseCommand {
   static override examples = [
     { description: 'what does the datapath believe about this address', command: '<%= config.bin %> get 10.1.2.3' },
     {
+      description: 'where does it come from, since when, and what was it before',
+      command: '<%= config.bin %> get 10.1.2.3 --why --against agent --history /var/lib/ipc/snapshots',
+    },
+    {
       description: 'is there an entry for exactly this network of cluster 7',
       command: '<%= config.bin %> get --exact 10.1.0.0/16@7',
     },
@@ -27,6 +32,7 @@ export default class Get extends BaseCommand {
   static override baseFlags = sharedFlags({ outputs: ['table', 'json', 'ndjson'] });
   static override flags = commandFlags({
     exact: Flags.boolean({ summary: 'match the entry of exactly this prefix only' }),
+    ...whyFlags,
     ...labelFlags,
   });
   static override args = commandArgs({
@@ -37,6 +43,7 @@ export default class Get extends BaseCommand {
     const { flags, args } = await this.parse(Get);
     const { logger, signal, shared, runtime } = this;
     const prefix = args.prefix === '-' ? undefined : parsePrefix(args.prefix);
+    checkWhyFlags(flags, { many: prefix === undefined, sources: this.valueSources });
     using opened = useMap({ shared, tcBpfMnt: this.foreign('TC_BPF_MNT'), logger });
     const { map } = opened;
     const needsLayout = prefix === undefined || prefix.clusterId !== 0;
@@ -52,7 +59,9 @@ export default class Get extends BaseCommand {
       return;
     }
     const model = await getAnswer(prefix, datapath, { ...options, labelsFor });
-    await this.sink.report(getView, model);
-    assertFound(model, flags.exact);
+    const asked = { query: prefix, match: model.match, pin: map.path, agentSocket: this.foreign('CILIUM_SOCK') };
+    const answer = await askWhy({ flags, ...asked, logger, signal });
+    await this.sink.report(getView, { ...model, why: answer?.why });
+    assertAnswered(model, flags.exact, answer?.failures);
   }
 }

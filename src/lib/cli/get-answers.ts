@@ -1,7 +1,7 @@
 /** `ipc get` between its flags and its view: one map, one or many addresses. */
 import { datapathMaps } from '../bpf/datapath-maps.ts';
 import type { BpfMap } from '../bpf/map.ts';
-import { NoEntryError, NotPermittedError } from '../errors.ts';
+import { NoEntryError, NotPermittedError, type ToolError } from '../errors.ts';
 import type { LabelResolver } from '../identity/label-resolver.ts';
 import type { LayoutChoice } from '../ipcache/choose-layout.ts';
 import { type Explanation, explainPrefix, lacksHostEntry } from '../ipcache/explain-prefix.ts';
@@ -58,18 +58,26 @@ export function readDatapath(map: BpfMap): Datapath {
   }
 }
 
-/** @throws {NoEntryError} NO_ENTRY when nothing matched */
-export function assertFound(model: GetModel, exact: boolean): void {
-  if (model.match !== undefined) return;
+/** @throws {NoEntryError} NO_ENTRY when nothing matched; {AggregateError} together with what else failed */
+export function assertAnswered(model: GetModel, exact: boolean, failures: readonly ToolError[] = []): void {
+  const all = model.match === undefined ? [...failures, notFound(model, exact)] : failures;
+  const [only] = all;
+  if (only !== undefined) throw all.length === 1 ? only : new AggregateError(all);
+}
+
+function notFound(model: GetModel, exact: boolean): NoEntryError {
   const [wider] = model.explanation.chain;
   const label = model.map.pin ?? `id:${model.map.id}`;
-  throw new NoEntryError(`Cannot find ${model.query} in ${label}: no entry ${exact ? 'for exactly it' : 'covers it'}`, {
-    hint:
-      wider === undefined
-        ? 'the datapath has no entry for it and falls back to the identity built into its programs'
-        : `what answers for it is ${wider.entry.prefix}`,
-    operands: { prefix: model.query },
-  });
+  return new NoEntryError(
+    `Cannot find ${model.query} in ${label}: no entry ${exact ? 'for exactly it' : 'covers it'}`,
+    {
+      hint:
+        wider === undefined
+          ? 'the datapath has no entry for it and falls back to the identity built into its programs'
+          : `what answers for it is ${wider.entry.prefix}`,
+      operands: { prefix: model.query },
+    },
+  );
 }
 
 function warningsOf(prefix: Prefix, explanation: Explanation, datapath: Datapath): string[] {

@@ -8,6 +8,7 @@ import { identityWords } from './identity-words.ts';
 import type { Paint } from './paint.ts';
 import { renderTable } from './table.ts';
 import type { Column, JsonObject, ListView, ReportView } from './view.ts';
+import { type Why, whyJson, whyLines } from './why-view.ts';
 
 export interface GetModel {
   /** As asked for, canonical. */
@@ -25,6 +26,8 @@ export interface GetModel {
   /** Sentences about what the reader should not overlook. */
   readonly warnings: readonly string[];
   readonly labelsOf: (identity: number) => EntryLabels | undefined;
+  /** With --why. */
+  readonly why?: Why | undefined;
 }
 
 interface Hidden {
@@ -39,12 +42,16 @@ export const getView: ReportView<GetModel> = {
     const { map, match, query } = model;
     const programs = map.programs === null ? 'programs unknown' : `${map.programs} programs`;
     yield paint.dim(escapeText(`map ${map.pin ?? `id:${map.id}`} (id ${map.id}, layout ${map.layout}, ${programs})`));
-    if (match === undefined) return;
+    if (match === undefined) {
+      if (model.why !== undefined) yield* whyLines(model.why);
+      return;
+    }
     const labels = model.labelsOf(match.identity);
     yield `${query} matches ${paint.bold(match.prefix)}: identity ${match.identity} (${identityWords(match.identity)})`;
     if (labels !== undefined) yield `labels from ${labels.labelsFrom}: ${escapeText(labels.labels.join(' '))}`;
     yield* chainLines(model, paint);
     for (const warning of model.warnings) yield paint.warning(`warning: ${escapeText(warning)}`);
+    if (model.why !== undefined) yield* whyLines(model.why);
   },
 };
 
@@ -95,7 +102,7 @@ function difference(entry: IpcacheEntry, wider: IpcacheEntry): string {
 }
 
 function answerJson(model: GetModel): JsonObject {
-  const { query, match, explanation, warnings, labelsOf } = model;
+  const { query, match, explanation, warnings, labelsOf, why } = model;
   const json = (entry: IpcacheEntry) => entryJson(entry, { labels: labelsOf(entry.identity) });
   return {
     query,
@@ -105,6 +112,7 @@ function answerJson(model: GetModel): JsonObject {
       ...(hides && { hides: hiddenJson(hides) }),
     })),
     ...(warnings.length > 0 && { warnings }),
+    ...(why && { why: whyJson(why) }),
   };
 }
 
