@@ -12,13 +12,13 @@ export interface RelabelledIdentity {
 
 /** Numbers that both sides know, with labels that differ, by number. @throws {MalformedError} */
 export function findRelabelled(before: IdentityTable, after: IdentityTable): RelabelledIdentity[] {
-  if (Buffer.compare(before.bytes, after.bytes) === 0) return [];
   const found: RelabelledIdentity[] = [];
-  for (const { identity, labels } of before) {
-    const others = after.labels(identity);
-    if (others === undefined) continue;
-    const change = compareLabels(labels, others);
-    if (change.kind !== 'same') found.push({ identity, before: labels, after: others, change });
+  for (const identity of before.differing(after)) {
+    const had = before.labels(identity);
+    const has = after.labels(identity);
+    if (had === undefined || has === undefined) continue;
+    const change = compareLabels(had, has);
+    if (change.kind !== 'same') found.push({ identity, before: had, after: has, change });
   }
   return found;
 }

@@ -42,6 +42,7 @@ export const diffView: ReportView<DiffModel> = {
         }),
       },
       migrations: findings.migrations.map((migration) => ({ ...migration, message: migrationWords(migration) })),
+      hints: Object.fromEntries(found(findings).map((name) => [name, HINTS[name]])),
       items: new JsonItems(() => items(model)),
     };
   },
@@ -59,10 +60,15 @@ export const diffView: ReportView<DiffModel> = {
         yield paint.warning(`${unlabelled} local entries could not be compared: labels are not known`);
     }
     for (const { check, severity, message } of items(model)) yield* findingText({ check, severity, message }, paint);
-    for (const name of CHANGE_CLASSES) if (findings.counts[name] > 0) yield paint.dim(`→ ${name}: ${HINTS[name]}`);
+    for (const name of found(findings)) yield paint.dim(`→ ${name}: ${HINTS[name]}`);
     yield findings.size === 0 ? paint.good(countWords(findings.counts)) : paint.bold(countWords(findings.counts));
   },
 };
+
+/** The classes that occur. */
+function found({ counts }: Findings): ChangeClass[] {
+  return CHANGE_CLASSES.filter((name) => counts[name] > 0);
+}
 
 /** One finding as it is printed. */
 interface DiffItem extends JsonObject {
@@ -91,7 +97,6 @@ function identityItem(finding: IdentityFinding, policyMaps: PolicyMapCount | und
     identity,
     entries,
     message: identityFindingWords(finding),
-    hint: HINTS[classes[0]],
     before: { identity, scope: scopeOf(identity), labels: before },
     after: { identity, scope: scopeOf(identity), labels: after },
     policyMaps: policyMaps?.(identity),
@@ -106,7 +111,6 @@ function entryItem(finding: EntryFinding, labels: SideLabels, policyMaps: Policy
     ...common(classes),
     prefix,
     message: `${prefix}: ${entryWords(finding, labels)}`,
-    hint: HINTS[classes[0]],
     before: before && sideJson(before, labels.before),
     after: after && sideJson(after, labels.after),
     policyMaps: leaves ? policyMaps?.(before.identity) : undefined,

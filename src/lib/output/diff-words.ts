@@ -1,4 +1,4 @@
-/** What a comparison found, in words. */
+/** What a comparison found, in words. ASCII throughout, as half a million of them go through the escaping of JSON. */
 import type { ChangeClass } from '../diff/change-class.ts';
 import { CHANGE_CLASSES } from '../diff/change-class.ts';
 import type { EntrySide } from '../diff/change-table.ts';
@@ -34,18 +34,16 @@ export function entryWords({ classes, change }: EntryFinding, labels: SideLabels
   }
   const parts: string[] = [];
   if (before.identity !== after.identity) {
-    parts.push(
-      `${before.identity} (${identityWords(before.identity)}) → ${after.identity} (${identityWords(after.identity)})`,
-    );
+    parts.push(`${numberWords(before.identity)} became ${numberWords(after.identity)}`);
   }
   const had = labels.before(before.identity);
   const has = labels.after(after.identity);
   if (had !== undefined && has !== undefined) parts.push(...labelWords(had, has));
   if (before.tunnelEndpoint !== after.tunnelEndpoint) {
-    parts.push(`tunnel ${before.tunnelEndpoint ?? 'none'} → ${after.tunnelEndpoint ?? 'none'}`);
+    parts.push(`tunnel ${before.tunnelEndpoint ?? 'none'} became ${after.tunnelEndpoint ?? 'none'}`);
   }
-  if (before.encryptKey !== after.encryptKey) parts.push(`encrypt key ${before.encryptKey} → ${after.encryptKey}`);
-  if (classes.includes('reflagged')) parts.push(`flags ${flagWords(before.flags)} → ${flagWords(after.flags)}`);
+  if (before.encryptKey !== after.encryptKey) parts.push(`encrypt key ${before.encryptKey} became ${after.encryptKey}`);
+  if (classes.includes('reflagged')) parts.push(`flags ${flagWords(before.flags)} became ${flagWords(after.flags)}`);
   return parts.join(', ');
 }
 
@@ -53,14 +51,14 @@ export function entryWords({ classes, change }: EntryFinding, labels: SideLabels
 export function identityFindingWords({ relabelled, entries, example }: IdentityFinding): string {
   const { identity, before, after } = relabelled;
   const where = entries === 1 ? example : `${entries} entries such as ${example}`;
-  return `${identity} (${identityWords(identity)}) on ${where}: ${labelWords(before, after).join(', ')}`;
+  return `${numberWords(identity)} on ${where}: ${labelWords(before, after).join(', ')}`;
 }
 
 /** One sentence about an expected change. */
 export function migrationWords(migration: Migration): string {
   switch (migration.migration) {
     case 'map-replaced':
-      return `the map was replaced: id ${migration.from} → ${migration.to}`;
+      return `the map was replaced: id ${migration.from} became ${migration.to}`;
     case 'world-split': {
       const { identities, entries } = migration;
       return `the world is told apart by address family on one side: ${identities} identities, ${entries} entries`;
@@ -78,9 +76,13 @@ export function countWords(counts: Readonly<Record<ChangeClass, number>>): strin
   return parts.length === 0 ? 'no difference' : parts.join(', ');
 }
 
+function numberWords(identity: number): string {
+  return `${identity} (${identityWords(identity)})`;
+}
+
 function labelWords(before: readonly string[], after: readonly string[]): string[] {
   const { added, removed } = compareLabels(before, after);
-  return [...removed.map((label) => `label − ${label}`), ...added.map((label) => `label + ${label}`)];
+  return [...removed.map((label) => `lost ${label}`), ...added.map((label) => `got ${label}`)];
 }
 
 function sideWords(side: EntrySide | undefined): string {
@@ -88,7 +90,7 @@ function sideWords(side: EntrySide | undefined): string {
   const { identity, tunnelEndpoint, encryptKey } = side;
   const tunnel = tunnelEndpoint === undefined ? '' : `, tunnel ${tunnelEndpoint}`;
   const key = encryptKey === 0 ? '' : `, encrypt key ${encryptKey}`;
-  return `${identity} (${identityWords(identity)})${tunnel}${key}`;
+  return `${numberWords(identity)}${tunnel}${key}`;
 }
 
 function flagWords(flags: number): string {

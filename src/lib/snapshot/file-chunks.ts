@@ -5,7 +5,7 @@ import type * as Zlib from 'node:zlib';
 import { MalformedError } from '../errors.ts';
 import { errnoOf, fileError } from '../fs/file-error.ts';
 
-const CHUNK_BYTES = 1 << 20;
+const CHUNK_BYTES = 1 << 19;
 const UNZIPPED_BYTES = 1 << 18;
 
 /** A gzip stream that ended too early; what came before it is good. */
