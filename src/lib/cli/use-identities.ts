@@ -11,6 +11,7 @@ import {
   checkpointStore,
   type IdentityStore,
   KnownIdentities,
+  keepsIdentities,
   snapshotStore,
   stateStore,
 } from '../inventory/known-identities.ts';
@@ -73,8 +74,8 @@ export class IdentitySources implements InventoryPorts {
     const { shared, orphans } = this.#options;
     const allocator = this.#lenient(() => this.#readAllocator());
     const state = this.#lenient(() => readState(shared['state-dir']));
-    if (orphans && allocator === undefined && (state === undefined || state.pin !== this.#pin))
-      throw this.#noCheckpoint();
+    const speaks = state !== undefined && state.pin === this.#pin && keepsIdentities(state);
+    if (orphans && allocator === undefined && !speaks) throw this.#noCheckpoint();
     const stores = [allocator, state && stateStore(state)].filter((store) => store !== undefined);
     if (this.#snapshot !== undefined) {
       await using reader = await openSnapshot(this.#snapshot);

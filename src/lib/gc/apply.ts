@@ -66,15 +66,24 @@ export async function deleteRows(
   return outcomes;
 }
 
-/** Writes rows again as they were, over nothing. @returns those that were written */
-export async function putBackRows(map: BpfMap, rows: MapRows, indices: readonly number[]): Promise<Set<number>> {
+/**
+ * Writes rows again, over nothing.
+ * @param bytesOf what to write; absent: the entry as it was
+ * @returns those that were written
+ */
+export async function putBackRows(
+  map: BpfMap,
+  rows: MapRows,
+  indices: readonly number[],
+  bytesOf: (row: number) => Uint8Array = (row) => rows.value(row),
+): Promise<Set<number>> {
   const written = new Set<number>();
   for (const row of indices) {
     const key = rows.key(row).slice();
     // Older kernels ignore the flag on tries.
     if (await isStored(map, key)) continue;
     try {
-      map.update(key, rows.value(row).slice(), BPF_NOEXIST);
+      map.update(key, bytesOf(row).slice(), BPF_NOEXIST);
       written.add(row);
     } catch (error) {
       if (errnoOf(error) !== 'EEXIST') throw error;

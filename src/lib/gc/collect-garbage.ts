@@ -5,12 +5,14 @@
 import type { BpfMap } from '../bpf/map.ts';
 import { RefusedError } from '../errors.ts';
 import type { Layout } from '../ipcache/layout.ts';
+import type { SourceRecord } from '../sources/source.ts';
 import type { CollectedState } from '../state/checkpoint.ts';
 import { deleteRows, type Pace, putBackRows, type RowOutcome, stillThere } from './apply.ts';
 import { collectedLately, type DeleteLimit, requireWithinLimit } from './delete-limit.ts';
 import type { DesiredState } from './desired.ts';
 import { type MapRows, readMapRows } from './map-rows.ts';
 import { planStale, type StalePlan } from './plan.ts';
+import { StrongestRecords } from './wanted-value.ts';
 
 export interface GarbageOptions extends Pace {
   readonly map: BpfMap;
@@ -100,10 +102,18 @@ async function readAndPlan(options: GarbageOptions, rows: MapRows): Promise<Stal
 }
 
 /** @throws {RefusedError} SOURCE_EMPTY: more likely not filled yet than a node without any entry */
-async function readWanted(desired: readonly DesiredState[], rows: MapRows, map: string): Promise<Uint8Array> {
+async function readWanted(
+  desired: readonly DesiredState[],
+  rows: MapRows,
+  map: string,
+  onRecord?: (row: number, record: SourceRecord) => void,
+): Promise<Uint8Array> {
   const wanted = new Uint8Array(rows.count);
   for (const state of desired) {
-    const records = await state.read(rows, wanted);
+    const records = await state.read(rows, (row, record) => {
+      wanted[row] = 1;
+      if (record !== undefined) onRecord?.(row, record);
+    });
     if (records > 0) continue;
     throw new RefusedError(`Cannot collect garbage in ${map}: ${state.name} is empty, and all of the map would go`, {
       code: 'SOURCE_EMPTY',
@@ -118,15 +128,16 @@ async function readWanted(desired: readonly DesiredState[], rows: MapRows, map: 
 async function putBackWanted(options: GarbageOptions, rows: MapRows, gone: readonly number[]): Promise<Set<number>> {
   const { map, desired } = options;
   if (gone.length === 0) return new Set();
+  const records = new StrongestRecords(new Set(gone));
   let wanted: Uint8Array;
   try {
-    wanted = await readWanted(desired, rows, map.label);
+    wanted = await readWanted(desired, rows, map.label, (row, record) => records.add(row, record));
   } catch (error) {
     // Whether all of it was garbage cannot be known any more.
     await putBackRows(map, rows, gone);
     throw error;
   }
   const again = gone.filter((row) => wanted[row] === 1);
-  await putBackRows(map, rows, again);
+  await putBackRows(map, rows, again, (row) => records.value(rows, row));
   return new Set(again);
 }

@@ -1,6 +1,7 @@
 /** What the map should have, as far as garbage collection asks: which of its rows somebody still wants. */
 import type { IdentityScope } from '../identity/numeric-identity.ts';
 import type { Family } from '../net/address.ts';
+import type { SourceRecord } from '../sources/source.ts';
 import type { MapRows } from './map-rows.ts';
 
 export interface DesiredState {
@@ -9,9 +10,10 @@ export interface DesiredState {
   /** Whether the absence of an entry of this kind means anything. Rests on the latest reading. */
   speaksFor(scope: IdentityScope, family: Family, clusterId: number): boolean;
   /**
-   * One complete reading: sets the byte of every row that is wanted.
+   * One complete reading.
+   * @param onWanted called for every row that is wanted, with the record that says so, where there is one
    * @returns how many things it wants, also such as are not in the map
    * @throws {UnreachableError} not to be reached, or not synced in time
    */
-  read(rows: MapRows, wanted: Uint8Array): Promise<number>;
+  read(rows: MapRows, onWanted: (row: number, record?: SourceRecord) => void): Promise<number>;
 }

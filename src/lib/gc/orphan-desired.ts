@@ -19,11 +19,11 @@ export class OrphanDesired implements DesiredState {
     return clusterId === 0 && (scope === 'local' || scope === 'remote-node');
   }
 
-  async read(rows: MapRows, wanted: Uint8Array): Promise<number> {
+  async read(rows: MapRows, onWanted: (row: number) => void): Promise<number> {
     const known = await this.#readKnown();
     for (let row = 0; row < rows.count; row++) {
       const identity = rows.identity(row);
-      if (!isAllocatedHere(identity) || known.has(identity)) wanted[row] = 1;
+      if (!isAllocatedHere(identity) || known.has(identity)) onWanted(row);
     }
     return known.size;
   }

@@ -5,7 +5,7 @@ import { LayoutError } from '../errors.ts';
 import type { IdentityScope } from '../identity/numeric-identity.ts';
 import { KEY_BYTES } from '../ipcache/layout.ts';
 import type { Family } from '../net/address.ts';
-import type { ReadOptions, Source } from '../sources/source.ts';
+import type { ReadOptions, Source, SourceRecord } from '../sources/source.ts';
 import type { DesiredState } from './desired.ts';
 import type { MapRows } from './map-rows.ts';
 
@@ -27,10 +27,10 @@ export class SourceDesired implements DesiredState {
     return this.#source.speaksFor(scope, family, clusterId);
   }
 
-  async read(rows: MapRows, wanted: Uint8Array): Promise<number> {
-    const { records } = await this.#source.read(({ key }) => {
-      const row = this.#row(rows, prefixTextOf(key));
-      if (row >= 0) wanted[row] = 1;
+  async read(rows: MapRows, onWanted: (row: number, record: SourceRecord) => void): Promise<number> {
+    const { records } = await this.#source.read((record) => {
+      const row = this.#row(rows, prefixTextOf(record.key));
+      if (row >= 0) onWanted(row, record);
     }, this.#options);
     return records;
   }

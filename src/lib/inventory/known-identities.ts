@@ -38,6 +38,14 @@ export function stateStore({ identities }: Pick<StateCheckpoint, 'identities'>):
   };
 }
 
+/**
+ * Whether our state says anything about which numbers exist. One that only remembers what `ipc gc` deleted does not, and
+ * all numbers would look like orphans.
+ */
+export function keepsIdentities(state: Pick<StateCheckpoint, 'writer' | 'restored' | 'identities'>): boolean {
+  return state.writer !== undefined || state.restored !== undefined || state.identities.length > 0;
+}
+
 export function snapshotStore(table: IdentityTable): IdentityStore {
   return {
     sources: [{ from: 'snapshot', lookup: (id) => labelsOf(table.labels(id)) }],

@@ -4,7 +4,7 @@ import { DEFAULT_CHECKPOINT_PATH } from '../identity/checkpoint.ts';
 import { CheckpointIndex } from '../identity/checkpoint-index.ts';
 import { readCheckpoint } from '../state/read-checkpoint.ts';
 import { isSamePin } from '../state/same-pin.ts';
-import { checkpointStore, stateStore } from './known-identities.ts';
+import { checkpointStore, keepsIdentities, stateStore } from './known-identities.ts';
 
 export interface KnownNumbersOptions {
   /** Absent: where the agent keeps it. */
@@ -20,7 +20,7 @@ export function readKnownNumbers({ allocatorState, stateDirectory, pin }: KnownN
   const index = CheckpointIndex.read(path);
   const state = readCheckpoint(stateDirectory);
   const ours = state !== undefined && pin !== undefined && isSamePin(pin, state.pin) ? state : undefined;
-  if (index === undefined && ours === undefined) {
+  if (index === undefined && (ours === undefined || !keepsIdentities(ours))) {
     throw new NotFoundError(`Cannot look for orphans: there is no allocator checkpoint ${path}`, {
       code: 'CHECKPOINT_NOT_FOUND',
       hint: 'without it every local number looks like one; name it with --allocator-state',

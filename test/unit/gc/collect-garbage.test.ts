@@ -254,6 +254,19 @@ describe('collectGarbage()', () => {
     );
   });
 
+  it('op 39b: with another number it comes back with that one', async () => {
+    const world = worldWith(pods(10), pods(9));
+    let deletes = 0;
+    world.kernel.onCall = ({ cmd, phase }) => {
+      if (cmd !== BPF_MAP_DELETE_ELEM || phase !== 'before' || deletes++ > 0) return;
+      world.put({ prefix: '10.0.0.9/32', identity: 4321 });
+      world.source.upsert('10.0.0.9/32', 4321);
+      world.source.upsert('10.0.0.9/32', 77, { source: 'generated' });
+    };
+    await world.collect();
+    expect(world.entries).toContain('10.0.0.9/32=4321');
+  });
+
   it('what is wanted at the second reading, or changed since the walk, stays', async () => {
     const world = worldWith(pods(10), pods(7));
     world.onWait = () => {
