@@ -33,7 +33,6 @@ export const restoreFlags = {
   to: Flags.string({ summary: 'write to this pin, and make it if it is missing', helpValue: 'PIN', helpGroup: TARGET }),
   recreate: Flags.boolean({
     summary: 'fill a new map, compare it, and rename its pin over the old one',
-    exclusive: ['to'],
     helpGroup: TARGET,
   }),
   all: Flags.boolean({
@@ -53,7 +52,6 @@ export const restoreFlags = {
   })(),
   'as-agent': Flags.boolean({
     summary: 'show what an agent that starts now would make of it, and change nothing',
-    exclusive: ['to', 'recreate', 'all', 'hand-over', 'prefer'],
   }),
   'skip-ingress': Flags.boolean({ summary: 'leave out ingress addresses, as agents with delegated IPAM do' }),
   ipv4: Flags.boolean({ summary: 'IPv4 is enabled', default: true, allowNo: true }),
@@ -65,12 +63,10 @@ export const restoreFlags = {
   'write-allocator-state': Flags.string({
     summary: "write the agent's checkpoint, if that loses nothing",
     helpValue: 'FILE',
-    dependsOn: ['hand-over'],
     helpGroup: HAND_OVER,
   }),
   'include-guessed': Flags.boolean({
     summary: 'write labels that were only guessed too',
-    dependsOn: ['write-allocator-state'],
     helpGroup: HAND_OVER,
   }),
   'override-owner': overrideOwnerFlag(),
@@ -106,8 +102,30 @@ export interface RestoreFlagValues {
   readonly 'dry-run': boolean;
 }
 
+type FlagName = keyof RestoreFlagValues;
+
+/** Flags that say the opposite of each other. */
+const CONTRARY: readonly (readonly [FlagName, readonly FlagName[]])[] = [
+  ['recreate', ['to']],
+  ['as-agent', ['to', 'recreate', 'all', 'hand-over']],
+];
+
+/** Flags that mean nothing without another one. */
+const NEEDS: readonly (readonly [FlagName, FlagName])[] = [
+  ['write-allocator-state', 'hand-over'],
+  ['include-guessed', 'write-allocator-state'],
+];
+
 /** @throws {UsageError} */
 export function checkRestoreFlags(flags: RestoreFlagValues): void {
+  const given = (name: FlagName): boolean => flags[name] !== undefined && flags[name] !== false;
+  for (const [one, others] of CONTRARY) {
+    const other = others.find(given);
+    if (given(one) && other !== undefined) throw new UsageError(`Cannot use --${one} together with --${other}`);
+  }
+  for (const [one, other] of NEEDS) {
+    if (given(one) && !given(other)) throw new UsageError(`Cannot use --${one}: it needs --${other}`);
+  }
   if (flags.all && flags.from === undefined && flags.to === undefined && !flags.recreate) {
     throw new UsageError('Cannot restore all entries: the map that is read is the map that is written', {
       hint: 'name another pin with --to, or say --recreate',

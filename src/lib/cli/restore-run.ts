@@ -80,14 +80,14 @@ export class RestoreRun {
   async run(): Promise<RestoreResult> {
     const { flags } = this.#options;
     await using source = await this.#openSource();
-    if (flags['as-agent']) return foretellRestore(source, this.#options);
+    if (flags['as-agent']) return await foretellRestore(source, this.#options);
     using target = await openTarget(source, this.#options);
     this.#guard(source, target);
     if (target.kind === 'new' && !flags['dry-run']) makePinDirectory(target.pin);
     using state = flags['dry-run'] ? undefined : this.#openState(source, target);
     const ownership = await ownerOfPin(target, this.#options);
     this.#requireBefore(target, ownership);
-    return this.#restore(source, target, ownership, state);
+    return await this.#restore(source, target, ownership, state);
   }
 
   async #restore(
@@ -117,7 +117,7 @@ export class RestoreRun {
       this.#requireInPlace(outcome);
       await keepRestored(outcome, state, handOver, this.#options);
     }
-    return restoreResult(outcome, handOver, this.#options);
+    return await restoreResult(outcome, handOver, this.#options);
   }
 
   async #prepare(

@@ -27,8 +27,11 @@ export class KnownLabels {
     const reserved = new ReservedIdentities(options);
     for (const { id, labels } of records ?? []) {
       const scope = scopeForLabels(labels);
-      if (scope === 0 || scope !== scopeBits(id) || reserved.lookupByLabels(labels) !== undefined) {
+      const isFixed = reserved.lookupByLabels(labels) !== undefined;
+      if (scope === 0 || scope !== scopeBits(id) || isFixed) {
         this.rescoped.push(id);
+        // It still says that these labels had this number, for whoever has to choose between it and a map.
+        if (scope !== 0 && !isFixed) this.#noteNumber(labels, id);
         continue;
       }
       const known = this.#byNumber.get(id);
@@ -37,8 +40,7 @@ export class KnownLabels {
         continue;
       }
       this.#byNumber.set(id, labels);
-      const text = plainWorld(labels);
-      if (!this.#byLabels.has(text)) this.#byLabels.set(text, id);
+      this.#noteNumber(labels, id);
       if (this.#isOfOtherFamilies(labels)) this.worldMoved++;
     }
   }
@@ -64,6 +66,11 @@ export class KnownLabels {
   /** The labels that a prefix has by itself. */
   guess(prefix: Prefix): Labels {
     return cidrLabels(prefix, this.#options);
+  }
+
+  #noteNumber(labels: Labels, id: number): void {
+    const text = plainWorld(labels);
+    if (!this.#byLabels.has(text)) this.#byLabels.set(text, id);
   }
 
   #isOfOtherFamilies(labels: Labels): boolean {

@@ -79,7 +79,7 @@ export async function readTarget(
   signal?: AbortSignal,
 ): Promise<TargetReading> {
   const ofSource = new Map(source.map(({ prefix, identity }) => [prefix, identity]));
-  const table = new EntryTable(map.info.valueBytes);
+  const table = new EntryTable(map.info.valueBytes, map.info.maxEntries);
   const numbers = new Map<number, number>();
   const { complete, reason } = await listEntries(walkMap(map, { signal }), {
     valueBytes: map.info.valueBytes,

@@ -1,0 +1,50 @@
+/** Who else has which prefixes: the sources of --claims, each read once and to its end. */
+import { prefixTextOf } from '../cache/cache-key.ts';
+import type { IdentityScope } from '../identity/numeric-identity.ts';
+import type { Family } from '../net/address.ts';
+import { formatPrefix, parsePrefix } from '../net/prefix.ts';
+import type { ReadOptions, Source } from '../sources/source.ts';
+
+export class Claims {
+  readonly #sources: readonly Pick<Source, 'speaksFor'>[];
+  readonly #claimants: ReadonlyMap<string, string>;
+
+  constructor(sources: readonly Pick<Source, 'speaksFor'>[], claimants: ReadonlyMap<string, string>) {
+    this.#sources = sources;
+    this.#claimants = claimants;
+  }
+
+  /** Prefixes that somebody has. */
+  get size(): number {
+    return this.#claimants.size;
+  }
+
+  /** The name of a source that has the prefix. @returns undefined for none */
+  claimant(prefix: string): string | undefined {
+    return this.#claimants.get(prefix);
+  }
+
+  /** Whether it means anything that no source has such a prefix. */
+  speaksFor(scope: IdentityScope, family: Family, clusterId: number): boolean {
+    return this.#sources.some((source) => source.speaksFor(scope, family, clusterId));
+  }
+}
+
+/**
+ * Reads every source. What it restored itself is no claim: a source's record of source `restored` is a placeholder too.
+ * @throws {UnreachableError} a source cannot be reached or does not sync in time @throws {MalformedError}
+ */
+export async function readClaims(
+  sources: readonly Pick<Source, 'name' | 'read' | 'speaksFor' | 'rank'>[],
+  options: ReadOptions,
+): Promise<Claims> {
+  const claimants = new Map<string, string>();
+  for (const source of sources) {
+    await source.read((record) => {
+      if (record.source === 'restored' && source.rank !== 'restored') return;
+      const prefix = formatPrefix(parsePrefix(prefixTextOf(record.key)));
+      if (!claimants.has(prefix)) claimants.set(prefix, source.name);
+    }, options);
+  }
+  return new Claims(sources, claimants);
+}
