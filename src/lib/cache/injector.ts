@@ -69,7 +69,7 @@ export class Injector {
 
   *#injectBatch(states: readonly PrefixState[]): Generator<void, { done: number; error?: ToolError }> {
     const batch = this.#setup.entries.batch();
-    const added = new Map<NumericIdentity, Labels>();
+    const added: Map<NumericIdentity, Labels> | undefined = this.#setup.onIdentitiesAdded && new Map();
     let done = 0;
     let failure: ToolError | undefined;
     for (const state of states) {
@@ -77,7 +77,7 @@ export class Injector {
       if (failure !== undefined) break;
       if (++done % PREFIXES_A_STEP === 0) yield;
     }
-    if (added.size > 0) this.#setup.onIdentitiesAdded?.(added);
+    if (added !== undefined && added.size > 0) this.#setup.onIdentitiesAdded?.(added);
     const { release, afterRelease } = yield* batch.commit();
     const released = release.map(numericIdentity);
     this.#setup.meanings?.beforeRelease(released);
@@ -90,7 +90,11 @@ export class Injector {
     return failure === undefined ? { done } : { done, error: failure };
   }
 
-  #resolveOne(state: PrefixState, batch: Batch, added: Map<NumericIdentity, Labels>): ToolError | undefined {
+  #resolveOne(
+    state: PrefixState,
+    batch: Batch,
+    added: Map<NumericIdentity, Labels> | undefined,
+  ): ToolError | undefined {
     const { flattened } = state;
     const prefix = prefixOf(state.key);
     const previous = batch.previous(state);
@@ -101,10 +105,12 @@ export class Injector {
       if (result instanceof ToolError) return result;
       identity = result.identity.id;
       const writes = batch.resolved(state, { identity: result.identity, flattened });
-      if ((writes && result.isNew) || identity === IDENTITY_HOST) added.set(result.identity.id, result.identity.labels);
+      if ((writes && result.isNew) || identity === IDENTITY_HOST)
+        added?.set(result.identity.id, result.identity.labels);
     }
     if (previous === IDENTITY_HOST && identity !== IDENTITY_HOST && prefix.clusterId === 0) {
-      added.set(numericIdentity(IDENTITY_HOST), this.hostLabels.delete(state.key));
+      const union = this.hostLabels.delete(state.key);
+      added?.set(numericIdentity(IDENTITY_HOST), union);
     }
     return undefined;
   }
@@ -114,7 +120,7 @@ export class Injector {
     key: string,
     flattened: Flattened,
   ): (Pick<Resolution, 'identity'> & { readonly isNew: boolean }) | ToolError {
-    const parents = flattened.identityOverride ? [] : this.#setup.metadata.parents(prefix);
+    const parents = flattened.identityOverride ? [] : this.#setup.metadata.inherited(prefix);
     const labels = resolveLabels(prefix, flattened, parents, this.#setup.options);
     if (!flattened.identityOverride && prefix.clusterId === 0 && labels.has('host')) {
       const union = this.hostLabels.set(key, labels);

@@ -4,6 +4,7 @@
  */
 import type { Batch, BatchResult, DirectValue, Resolution } from './entry-store.ts';
 import { HOLDS_NOTHING, type PrefixState } from './prefix-state.ts';
+import type { Flattened } from './resource-info.ts';
 
 /** After how many writes other work may run. */
 const WRITES_A_STEP = 32;
@@ -15,7 +16,10 @@ export interface MetadataEntries {
 
 export class LayeredBatch implements Batch {
   readonly #entries: MetadataEntries;
-  readonly #upserts: { readonly key: string; readonly value: DirectValue }[] = [];
+  /** What to write, side by side: the first batch may be everything there is. */
+  readonly #written: PrefixState[] = [];
+  readonly #identities: number[] = [];
+  readonly #flattened: Flattened[] = [];
   readonly #removals: string[] = [];
   readonly #release: number[] = [];
 
@@ -30,16 +34,9 @@ export class LayeredBatch implements Batch {
   resolved(state: PrefixState, { identity, flattened }: Resolution): boolean {
     this.#drop(state);
     state.held = identity.id;
-    this.#upserts.push({
-      key: state.key,
-      value: {
-        identity: identity.id,
-        source: flattened.source,
-        hostIP: flattened.tunnelPeer === '' ? undefined : flattened.tunnelPeer,
-        encryptKey: flattened.encryptKey,
-        endpointFlags: Math.max(flattened.endpointFlags, 0),
-      },
-    });
+    this.#written.push(state);
+    this.#identities.push(identity.id);
+    this.#flattened.push(flattened);
     return true;
   }
 
@@ -52,8 +49,9 @@ export class LayeredBatch implements Batch {
 
   *commit(): Generator<void, BatchResult> {
     let writes = 0;
-    for (const { key, value } of this.#upserts) {
-      this.#entries.putMetadata(key, value);
+    for (const [i, { key }] of this.#written.entries()) {
+      const flattened = this.#flattened[i];
+      if (flattened !== undefined) this.#entries.putMetadata(key, metadataValue(this.#identities[i] ?? 0, flattened));
       if (++writes % WRITES_A_STEP === 0) yield;
     }
     for (const key of this.#removals) {
@@ -66,4 +64,16 @@ export class LayeredBatch implements Batch {
   #drop(state: PrefixState): void {
     if (state.held !== HOLDS_NOTHING) this.#release.push(state.held);
   }
+}
+
+function metadataValue(identity: number, flattened: Flattened): DirectValue {
+  const { source, tunnelPeer, encryptKey, endpointFlags } = flattened;
+  return {
+    identity,
+    source,
+    hostIP: tunnelPeer === '' ? undefined : tunnelPeer,
+    encryptKey,
+    endpointFlags: Math.max(endpointFlags, 0),
+    pod: undefined,
+  };
 }

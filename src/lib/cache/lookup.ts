@@ -52,7 +52,7 @@ export function prefixesOfHost(cache: Ipcache, hostIP: string): string[] {
 /** The labels that the metadata has for an address: its own and those of every prefix around it. */
 export function metadataLabelsOf(cache: Ipcache, address: Uint8Array, clusterId = 0): Labels {
   const prefix = makePrefix(address, addressBits(address.length === 4 ? 'ipv4' : 'ipv6'), clusterId);
-  const own = cache.metadata.get(prefix);
-  const parents = cache.metadata.parents(prefix);
+  const own = cache.metadata.get(prefix)?.labels;
+  const parents = cache.metadata.inherited(prefix);
   return inheritedLabels(own === undefined ? parents : [own, ...parents]);
 }

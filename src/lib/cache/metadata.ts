@@ -2,10 +2,11 @@
  * The metadata: prefix → resource → information, and which prefixes a change touches. A change to a prefix touches every
  * longer prefix inside it, because labels are inherited (Cilium 1.21, pkg/ipcache/metadata.go).
  */
+import type { Labels } from '../identity/labels.ts';
 import { formatPrefix, type Prefix } from '../net/prefix.ts';
 import { type Conflict, flatten } from './flatten.ts';
 import { MetadataTries } from './metadata-tries.ts';
-import { PrefixState } from './prefix-state.ts';
+import { NO_RESOURCES, PrefixState } from './prefix-state.ts';
 import { newResourceID } from './resource-id.ts';
 import { type Flattened, type InfoKind, type MetadataInfo, ResourceInfo } from './resource-info.ts';
 
@@ -25,8 +26,6 @@ export interface MetadataRemoval {
   readonly what: readonly InfoKind[];
   readonly isCidr?: boolean;
 }
-
-const NO_RESOURCES: readonly ResourceInfo[] = [];
 
 export const CONSOLIDATED_RESOURCE = newResourceID('daemon', '', 'consolidated-prefix');
 
@@ -60,7 +59,7 @@ export class Metadata {
     const isNew = info === undefined;
     if (info === undefined) {
       info = new ResourceInfo(resource, update.source);
-      state.resources = [...state.resources, info];
+      state.resources = state.resources.length === 0 ? [info] : [...state.resources, info];
     }
     if (!info.merge(update.info, update.source) && !isNew) return;
     this.#flatten(state);
@@ -86,10 +85,14 @@ export class Metadata {
     return this.#tries.get(prefix)?.flattened;
   }
 
-  /** What covers the prefix, longest first, without the prefix itself. */
-  parents(prefix: Prefix): Flattened[] {
-    const found: Flattened[] = [];
-    for (const { flattened } of this.#tries.covering(prefix)) if (flattened !== undefined) found.push(flattened);
+  /** The labels of what covers the prefix, longest first, without the prefix itself. */
+  inherited(prefix: Prefix): Labels[] {
+    const found: Labels[] = [];
+    for (const state of this.#tries.covering(prefix)) {
+      // Read once for all that is inside: there may be very many.
+      state.inheritable ??= state.flattened?.labels?.expand();
+      if (state.inheritable !== undefined) found.push(state.inheritable);
+    }
     return found;
   }
 
@@ -117,6 +120,7 @@ export class Metadata {
   }
 
   #flatten(state: PrefixState): void {
+    state.inheritable = undefined;
     if (state.resources.length === 0) {
       state.flattened = undefined;
       state.conflicts = undefined;

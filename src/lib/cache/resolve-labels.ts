@@ -12,13 +12,13 @@ const SELECTING_SOURCES = [SOURCE_CIDR, SOURCE_FQDN, SOURCE_CIDR_GROUP];
 
 /**
  * @param own what the prefix itself has
- * @param parents what covers it, longest first
+ * @param parents the labels of what covers it, longest first
  * @returns the labels to allocate; those of an override as they are
  */
 export function resolveLabels(
   prefix: Prefix,
   own: Flattened,
-  parents: readonly Flattened[],
+  parents: readonly Labels[],
   options: IdentityOptions,
 ): Labels {
   const given = own.labels?.expand() ?? Labels.EMPTY;
@@ -55,17 +55,17 @@ function isOrdinary(labels: Labels, { address }: Prefix, options: IdentityOption
 }
 
 /** What a prefix would inherit if it were given nothing itself, before any rule is applied. */
-export function inheritedLabels(parents: readonly Flattened[]): Labels {
+export function inheritedLabels(parents: readonly Labels[]): Labels {
   const labels = new Map<string, Label>();
   inherit(labels, parents);
   return toSet(labels);
 }
 
 /** The nearer prefix wins a key, and there is at most one inherited cidr label, and none beside an own one. */
-function inherit(labels: Map<string, Label>, parents: readonly Flattened[]): void {
+function inherit(labels: Map<string, Label>, parents: readonly Labels[]): void {
   let hasCidr = [...labels.values()].some((label) => label.source === SOURCE_CIDR);
   for (const parent of parents) {
-    for (const { mapKey, label } of parent.labels?.entries() ?? []) {
+    for (const { mapKey, label } of parent.entries()) {
       if (labels.has(mapKey) || (label.source === SOURCE_CIDR && hasCidr)) continue;
       labels.set(mapKey, label);
       if (label.source === SOURCE_CIDR) hasCidr = true;

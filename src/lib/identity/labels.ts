@@ -96,9 +96,10 @@ export class Labels implements Iterable<Label> {
   /** The canonical form of an identity and its kvstore key: `source:key=value;` for each label, by map key. */
   get sortedList(): string {
     if (this.#sortedList === undefined) {
-      let text = '';
-      for (const { label } of this.entries()) text += formatForKvstore(label);
-      this.#sortedList = text;
+      // Joined, not added up: that would keep every piece alive beside the whole.
+      this.#sortedList = this.entries()
+        .map(({ label }) => formatForKvstore(label))
+        .join('');
     }
     return this.#sortedList;
   }
@@ -140,9 +141,7 @@ export class Labels implements Iterable<Label> {
   compact(): Labels {
     if (this.#entries === undefined) return this;
     if (this.#compact !== undefined) return this.#compact;
-    const text = this.sortedList;
-    if (!this.equals(Labels.fromSortedList(text)) || this.some((label) => label.cidr !== undefined)) return this;
-    return new Labels(undefined, text);
+    return this.#entries.every(survivesSortedList) ? new Labels(undefined, this.sortedList) : this;
   }
 
   /** The same set with its labels at hand, for asking it several things; `compact` gives this very set back. */
@@ -166,4 +165,10 @@ function put(entries: LabelEntry[], entry: LabelEntry): void {
     at--;
   }
   entries.splice(at, 0, entry);
+}
+
+/** Whether reading the sorted list gives this very label back. */
+function survivesSortedList({ mapKey, label: { source, key, value, cidr } }: LabelEntry): boolean {
+  if (mapKey !== key || cidr !== undefined || key === '' || source === '' || source.startsWith('$')) return false;
+  return !/[:;]/.test(source) && !/[=;]/.test(key) && !value.includes(';');
 }
