@@ -24,7 +24,8 @@ export interface PrintEntries extends DumpEntries {
 /** Prints the entries that pass. @throws {IncompleteError} after the output, when the walk did not cover the map. */
 export async function printEntries(ipcache: IpcacheMap, options: PrintEntries): Promise<void> {
   const { format, sort, limit } = options;
-  const printer = new EntryPrinter({ format, layout: ipcache.layout, sort, limit });
+  const { layout, map } = ipcache;
+  const printer = new EntryPrinter({ format, layout, mostEntries: map.info.maxEntries, sort, limit });
   let entries = 0;
   try {
     const listing = await list(ipcache, { ...options, limit: sort === undefined ? limit : undefined }, (...bytes) => {

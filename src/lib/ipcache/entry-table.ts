@@ -2,16 +2,24 @@
 import { KEY_BYTES } from './layout.ts';
 
 const FIRST_ENTRIES = 1024;
+/** Larger maps begin with so many, and grow. */
+const MOST_RESERVED = 1 << 20;
 
 export class EntryTable {
   readonly valueBytes: number;
-  #keys: Uint8Array = new Uint8Array(FIRST_ENTRIES * KEY_BYTES);
+  #keys: Uint8Array;
   #values: Uint8Array;
   #count = 0;
 
-  constructor(valueBytes: number) {
+  /**
+   * @param mostEntries room to reserve, such as a map's `maxEntries`: pages that are never written cost no memory, and
+   * a table that does not grow is never held twice.
+   */
+  constructor(valueBytes: number, mostEntries = FIRST_ENTRIES) {
+    const entries = Math.max(FIRST_ENTRIES, Math.min(mostEntries, MOST_RESERVED));
     this.valueBytes = valueBytes;
-    this.#values = new Uint8Array(FIRST_ENTRIES * valueBytes);
+    this.#keys = new Uint8Array(entries * KEY_BYTES);
+    this.#values = new Uint8Array(entries * valueBytes);
   }
 
   get count(): number {

@@ -30,8 +30,8 @@ export async function captureTable(map: BpfMap, options: CaptureOptions = {}): P
 }
 
 async function captureOnce(map: BpfMap, { signal, onProgress }: CaptureOptions): Promise<CapturedTable> {
-  const { valueBytes } = map.info;
-  const table = new EntryTable(valueBytes);
+  const { valueBytes, maxEntries } = map.info;
+  const table = new EntryTable(valueBytes, maxEntries);
   const { complete, reason } = await listEntries(walkMap(map, { signal }), {
     valueBytes,
     onEntry: (keys, key, values, value) => table.add(keys, key, values, value),

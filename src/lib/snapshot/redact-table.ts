@@ -17,7 +17,7 @@ export function redactTable(table: EntryTable, layout: Layout, addresses: Addres
   }
   const order = Uint32Array.from({ length: table.count }, (_, i) => i);
   order.sort((a, b) => compareLpmKeys(keys, a * KEY_BYTES, keys, b * KEY_BYTES));
-  const sorted = new EntryTable(table.valueBytes);
+  const sorted = new EntryTable(table.valueBytes, table.count);
   for (const i of order) sorted.add(keys, i * KEY_BYTES, values, i * table.valueBytes);
   return sorted;
 }

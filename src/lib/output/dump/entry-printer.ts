@@ -12,6 +12,8 @@ export interface EntryPrinterOptions {
   readonly layout: Layout;
   /** Absent: the order in which entries come. */
   readonly sort?: EntrySort | undefined;
+  /** With `sort`: how many there can be. */
+  readonly mostEntries: number;
   /** With `sort`: print that many of the sorted ones. */
   readonly limit?: number | undefined;
 }
@@ -23,7 +25,7 @@ export class EntryPrinter {
 
   constructor(options: EntryPrinterOptions) {
     this.#options = options;
-    this.#table = options.sort && new EntryTable(options.layout.value.bytes);
+    this.#table = options.sort && new EntryTable(options.layout.value.bytes, options.mostEntries);
   }
 
   /** Bound, to be handed to the listing. */
