@@ -7,8 +7,8 @@ import { GcRun } from '../lib/cli/gc-run.ts';
 import { Progress } from '../lib/cli/progress.ts';
 import { sharedFlags } from '../lib/cli/shared-flags.ts';
 import { chooseDesired, openDesired } from '../lib/cli/use-desired.ts';
-import { labelFlags } from '../lib/cli/use-labels.ts';
 import { soleWriterFlag } from '../lib/cli/use-owner.ts';
+import { DEFAULT_CHECKPOINT_PATH } from '../lib/identity/checkpoint.ts';
 import { readKnownNumbers } from '../lib/inventory/known-numbers.ts';
 import { planView } from '../lib/output/plan-view.ts';
 
@@ -33,7 +33,10 @@ export default class Gc extends BaseCommand {
   static override flags = commandFlags({
     against: Flags.string({ summary: 'source that has the desired state', helpValue: 'SOURCE' }),
     orphans: Flags.boolean({ summary: 'delete local identities that no checkpoint knows' }),
-    'allocator-state': labelFlags['allocator-state'],
+    'allocator-state': Flags.string({
+      summary: `checkpoint that --orphans compares with (default: ${DEFAULT_CHECKPOINT_PATH})`,
+      helpValue: 'FILE',
+    }),
     tunnel: nodeAddressFlag({ multiple: true, summary: 'only entries of the node with this address' }),
     'assume-gone': Flags.boolean({ summary: 'with --tunnel: the node is gone, no source is asked' }),
     'max-delete': limitFlag({

@@ -87,6 +87,30 @@ const ROWS: readonly ExitRow[] = [
   { argv: ['encode', '10.0.0.0/24', '--identity', '16777217'], exit: 0, when: 'a prefix and an identity are given' },
   { argv: ['encode'], exit: 2, code: 'MISSING_ARGUMENT', when: 'the prefix is missing' },
   { argv: ['encode', '10.0.0.0/33'], exit: 2, code: 'BAD_PREFIX', when: 'the prefix is bad' },
+
+  { argv: ['set'], exit: 2, code: 'MISSING_ARGUMENT', when: 'the prefix is missing' },
+  { argv: ['set', '10.0.0.1'], exit: 2, code: 'MISSING_FLAG', when: 'the identity is missing' },
+  { argv: ['set', '10.0.0.1', '--identity', '0'], exit: 2, code: 'BAD_IDENTITY', when: 'the identity is 0' },
+  { argv: ['set', '10.0.0.0/33', '--identity', '5'], exit: 2, code: 'BAD_PREFIX', when: 'the prefix is bad' },
+  { argv: ['set', '10.0.0.1', '--identity', '5', '--tunnel', '0.0.0.0'], exit: 2, when: 'the tunnel is zero' },
+  {
+    argv: ['set', '10.0.0.1', '--identity', '5', '--create', '--replace'],
+    exit: 2,
+    when: 'both expectations are given',
+  },
+  { argv: ['set', '10.0.0.1', '--from-backup', '/nonexistent'], exit: 2, when: 'a backup and a prefix are given' },
+  { argv: ['delete'], exit: 2, code: 'MISSING_ARGUMENT', when: 'the prefix is missing' },
+  { argv: ['delete', '10.0.0.1', '10.0.0'], exit: 2, code: 'BAD_PREFIX', when: 'one prefix is bad' },
+  { argv: ['gc'], exit: 2, code: 'NO_DESIRED_STATE', says: /--against/, when: 'nothing says what the map should have' },
+  { argv: ['gc', '--against', 'snapsot:x'], exit: 2, code: 'BAD_SOURCE', when: 'the source is of no kind' },
+  {
+    argv: ['gc', '--tunnel', '192.0.2.1'],
+    exit: 2,
+    code: 'NO_DESIRED_STATE',
+    when: 'nobody says that the node is gone',
+  },
+  { argv: ['gc', '--orphans', '--max-delete', '101%'], exit: 2, code: 'BAD_LIMIT', when: 'the limit is bad' },
+  { argv: ['gc', '--orphans', '--rate', '0'], exit: 2, code: 'BAD_NUMBER', when: 'the rate is bad' },
 ];
 
 describe('exit status', () => {

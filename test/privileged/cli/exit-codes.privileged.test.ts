@@ -78,7 +78,28 @@ function reading({ argv, onEmpty, prints = false }: (typeof READERS)[number]): E
   ];
 }
 
-const ROWS = READERS.flatMap(reading);
+/** Command lines that write; this process holds the good map read-write, so to them it is somebody else's. */
+const WRITERS: readonly (readonly string[])[] = [
+  ['set', '10.0.0.1', '--identity', '5'],
+  ['delete', '10.0.0.0/8'],
+  ['gc', '--tunnel', '192.0.2.1', '--assume-gone'],
+];
+
+function writing(command: readonly string[]): ExitRow[] {
+  const argv = [...command, '--state-dir', path.join(scratch, 'state')];
+  const on = (map: string): string[] => [...argv, '--map', map];
+  return [
+    { argv: on(`${PINS}/good`), exit: 13, code: 'OWNED_BY_AGENT', says: /read-write/, when: 'op 39c another holds it' },
+    { argv: [...on(`${PINS}/good`), '--dry-run'], exit: 13, when: 'op 39c another holds it, also when dry' },
+    { argv: on(`${PINS}/nothing`), exit: 3, says: /no such pin/, when: 'there is no such pin' },
+    { argv: on(plainFile), exit: 3, says: /not a bpf filesystem/, when: 'the pin is a plain file' },
+    { argv: on(`${PINS}/hash`), exit: 4, says: /hash/, when: 'op 28 the map is a hash' },
+    { argv: on(`${PINS}/good`), uid: NOBODY, exit: 5, says: /CAP_/, when: 'op 50 the user may not write the pin' },
+    { argv: [...on(`${PINS}/good`), '--layout', '1.16'], exit: 4, when: 'the layout does not fit the map' },
+  ];
+}
+
+const ROWS = [...READERS.flatMap(reading), ...WRITERS.flatMap(writing)];
 
 describe('exit status', () => {
   itExits(
