@@ -49,7 +49,7 @@ function commandsPage() {
 }
 
 function commandSection(command) {
-  const own = Object.values(command.flags).filter((flag) => flag.helpGroup !== 'GLOBAL');
+  const own = Object.values(command.flags).filter((flag) => flag.helpGroup !== 'GLOBAL' && !flag.hidden);
   const args = Object.values(command.args);
   const words = args.map((arg) => (arg.required ? arg.name.toUpperCase() : `[${arg.name.toUpperCase()}]`));
   const formats = command.flags.output?.options ?? [];
@@ -63,8 +63,7 @@ function commandSection(command) {
     '```',
     ['ipc', command.id, ...words, '[FLAGS]'].join(' '),
     '```',
-    '',
-    `Formats: ${formats.join(', ')}.`,
+    ...(formats.length > 1 ? ['', `Formats: ${formats.join(', ')}.`] : []),
     ...(args.length > 0 ? ['', ...args.map((arg) => `- \`${arg.name.toUpperCase()}\`: ${arg.description}`)] : []),
     ...(own.length > 0 ? ['', ...flagTable(own)] : []),
     ...(command.examples ?? []).flatMap(exampleLines),
