@@ -27,4 +27,16 @@ export default (root) => runBench(root, [${rows.map((_, i) => `row${i}`).join(',
   external: ['koffi'],
   logLevel: 'warning',
 });
+// Loads that a row runs in a process of their own.
+await build({
+  entryPoints: readdirSync(path.join(here, 'programs')).map((name) => path.join(here, 'programs', name)),
+  outdir: path.dirname(outfile),
+  outExtension: { '.js': '.cjs' },
+  bundle: true,
+  platform: 'node',
+  target: 'node20.19',
+  format: 'cjs',
+  external: ['koffi'],
+  logLevel: 'warning',
+});
 process.exitCode = await createRequire(import.meta.url)(outfile).default(path.dirname(here));

@@ -52,6 +52,11 @@ export class Workbench implements Disposable {
     return binary;
   }
 
+  /** A bundled file of programs/. */
+  nodeProgram(name: string): string {
+    return path.join(this.#root, 'node_modules', '.cache', 'ipc-bench', `${name}.cjs`);
+  }
+
   /** The yardstick: C, batches, the bytes of `ipc dump --json --no-labels`. */
   reader(pin: string): Subject {
     return { name: 'C reader', argv: [this.program('lpmread'), pin] };
