@@ -1,5 +1,6 @@
 import { BaseCommand } from '../lib/cli/base-command.ts';
 import { commandFlags } from '../lib/cli/define.ts';
+import { failuresOf } from '../lib/cli/failure.ts';
 import { listenFlags } from '../lib/cli/listen-flags.ts';
 import { ListenService } from '../lib/cli/listen-service.ts';
 import { sharedFlags } from '../lib/cli/shared-flags.ts';
@@ -43,9 +44,20 @@ export default class Listen extends BaseCommand {
       notifySocket: this.foreign('NOTIFY_SOCKET'),
       watchdogUsec: this.foreign('WATCHDOG_USEC'),
       stdout: () => this.out,
-      rereadLogLevel: () => {},
+      rereadLogLevel: () => this.reread(),
     });
     const summary = await service.run();
     if (!service.usesStdout) await this.sink.report(listenView, summary);
   }
+
+  private reread(): void {
+    this.rereadLogValues().then(
+      () => this.logger.info(`log level is ${this.logger.level}`),
+      (error: unknown) => this.logger.failure(failuresOf(error)[0] ?? raise(error)),
+    );
+  }
+}
+
+function raise(error: unknown): never {
+  throw error;
 }

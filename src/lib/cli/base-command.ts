@@ -124,6 +124,18 @@ export abstract class BaseCommand extends Command {
     }
   }
 
+  /** Takes level and form of the log anew from where they are set, such as a config file that has changed. */
+  protected async rereadLogValues(): Promise<void> {
+    const { flags, baseFlags, args } = this.ctor as unknown as Input<FlagOutput, FlagOutput, ArgOutput>;
+    const definitions: FlagInput = { ...flags, ...baseFlags };
+    const { configFiles } = runContextOf(this.config);
+    configFiles.clear();
+    const scan = scanArgv(this.argv, definitions);
+    const layered = await parseLayered({ command: this, definitions, scan, runtime: this.runtime, configFiles });
+    const parsed = await super.parse({ flags: layered.definitions, baseFlags: {}, args: args ?? {} }, this.argv);
+    applyLogValues(this.logger, { ...(parsed.flags as unknown as SharedValues), output: this.shared.output });
+  }
+
   #use(values: SharedValues, definitions: FlagInput): void {
     this.#shared = { ...values, output: outputOf(values, definitions.output, this.valueSources.get('output')) };
     applyLogValues(this.logger, this.#shared);

@@ -67,6 +67,7 @@ export function loopSetup(run: ListenRun): LoopSetup {
     random: Math.random,
     tell: run.tell,
     signal,
+    clusterName: flags['cluster-name'],
     bootId: readMachineFacts().bootId ?? 'unknown',
     pid: process.pid,
     refusal: (operation, map) => refusalOf(run, operation, map),

@@ -8,7 +8,10 @@ import type { CacheProblem } from '../cache/problem.ts';
 import { UnreachableError } from '../errors.ts';
 import { CachingAllocator } from '../identity/caching-allocator.ts';
 import { openState, type State } from '../state/state.ts';
+import { Auditor } from './auditor.ts';
+import { CacheDesired } from './cache-desired.ts';
 import { timeText } from './clock.ts';
+import { Collector } from './collector.ts';
 import { drainLoop } from './drain.ts';
 import { FlapWatch } from './flap-watch.ts';
 import { Keeper } from './keeper.ts';
@@ -48,6 +51,12 @@ export class AgentLoop {
     return this.phase === 'run' && parts !== undefined && parts.sources.isSynced && !parts.follower.isReplaying;
   }
 
+  /** A line of a source was no event. */
+  noteBadLine(source: string): void {
+    this.badLines++;
+    this.#parts?.sources.feedOf(source)?.count('malformed');
+  }
+
   /**
    * Runs until the signal fires and everything is drained.
    * @throws {RefusedError} somebody else owns the map, also when that comes about later @throws {LockedError}
@@ -58,7 +67,7 @@ export class AgentLoop {
     this.#enter('lock');
     using state = openState({ directory: setup.stateDirectory, pin: setup.pin });
     this.#parts = await this.#open(state);
-    const { follower, sources, cache } = this.#parts;
+    const { follower, sources, cache, auditor, collector } = this.#parts;
     const end = AbortSignal.any([setup.signal, this.#fatal.signal]);
     try {
       this.#enter('replay');
@@ -73,7 +82,9 @@ export class AgentLoop {
           return () => clearTimeout(timer);
         },
       });
-      sources.start((error) => this.#fail(error));
+      sources.start((error) => this.fail(error));
+      auditor.start((error) => this.fail(error));
+      collector.start();
       this.#requireSync(end);
       if (!end.aborted) await new Promise((resolve) => end.addEventListener('abort', resolve, { once: true }));
     } finally {
@@ -108,7 +119,7 @@ export class AgentLoop {
       map: target.map,
       layout: target.layout,
       refusal: (map) => setup.refusal('listen', map),
-      onFailure: (error) => this.#fail(error),
+      onFailure: (error) => this.fail(error),
       monotonic: clock.monotonic,
     });
     const drained = (): Promise<void> | undefined =>
@@ -135,16 +146,27 @@ export class AgentLoop {
         ...releaser.facts,
         sources: sources.states,
         pending: isFinal ? follower.pending() : [],
-        collected: previous?.collected ?? [],
+        collected: collector.collected,
       }),
     });
+    const collector: Collector = new Collector({
+      setup,
+      state,
+      desired: new CacheDesired(cache, sources),
+      follower,
+      sources,
+      collected: previous?.collected ?? [],
+      onChange: () => keeper.changed(),
+    });
+    const { rules, reassert } = setup;
+    const auditor = new Auditor({ cache, follower, rules, reassert, monotonic: clock.monotonic, tell });
     cache.addListener(
       new FlapWatch(clock.monotonic, (prefix, identities) => tell({ kind: 'flapping', prefix, identities })),
     );
     cache.addListener(keeper);
     keeper.changed();
-    sources.whenSynced(() => releaser.begin((error) => this.#fail(error)));
-    return { state, cache, allocator, follower, keeper, sources, releaser };
+    sources.whenSynced(() => releaser.begin((error) => this.fail(error)));
+    return { state, cache, allocator, follower, keeper, sources, releaser, auditor, collector };
   }
 
   #summary({ follower, sources, cache }: LoopParts): LoopSummary {
@@ -152,7 +174,7 @@ export class AgentLoop {
     return {
       map: { id: follower.map.info.id, pin: this.setup.pin, layout: follower.layout.name },
       events: sources.events,
-      rejected: sources.feeds.reduce((sum, feed) => sum + feed.rejections, 0),
+      rejected: [...sources.feeds, sources.direct].reduce((sum, feed) => sum + feed.rejections, 0) - this.badLines,
       badLines: this.badLines,
       written,
       deleted,
@@ -166,7 +188,8 @@ export class AgentLoop {
     this.setup.tell({ kind: 'phase', phase });
   }
 
-  #fail(error: unknown): void {
+  /** Ends the run because of an error. */
+  fail(error: unknown): void {
     if (!this.#fatal.signal.aborted) this.#fatal.abort(error);
   }
 
@@ -178,7 +201,7 @@ export class AgentLoop {
         const missing = this.#parts?.sources.unsynced ?? [];
         if (missing.length === 0) return;
         const reasons = missing.map(({ name, reason }) => (reason === undefined ? name : `${name} (${reason})`));
-        this.#fail(
+        this.fail(
           new UnreachableError(
             `Cannot go on without all sources: not synced within ${requireSyncMs / 1000} s: ${reasons.join(', ')}`,
             {

@@ -9,11 +9,12 @@ const LONGEST_LISTENING_MS = 500;
 
 /** @throws {ToolError} the last checkpoint could not be written */
 export async function drainLoop(parts: LoopParts, setup: LoopSetup): Promise<void> {
-  const { cache, follower, keeper, sources, releaser } = parts;
+  const { cache, follower, keeper, sources, releaser, auditor, collector } = parts;
   const { clock, stopTimeoutMs } = setup;
   const deadline = clock.monotonic() + stopTimeoutMs;
   const left = (): number => Math.max(0, deadline - clock.monotonic());
   releaser.stop();
+  await Promise.all([auditor.stop(), collector.stop()]);
   await untilQuiet(parts, clock.monotonic() + Math.min(LONGEST_LISTENING_MS, stopTimeoutMs), clock.monotonic);
   await sources.stop();
   await atMost(left(), cache.queueLength === 0 ? undefined : cache.waitForRevision(cache.upsertMetadata([])));

@@ -8,7 +8,7 @@ import type { Ipcache } from '../cache/ipcache.ts';
 import type { IpcacheEvent, IpcacheListener } from '../cache/listener.ts';
 import { ToolError } from '../errors.ts';
 import type { CachingAllocator } from '../identity/caching-allocator.ts';
-import { labelsModel } from '../identity/labels-format.ts';
+import { canonicalLabels } from '../identity/label-resolver.ts';
 import { hasLocalScope, hasRemoteNodeScope } from '../identity/numeric-identity.ts';
 import { IDENTITY_INGRESS } from '../identity/reserved.ts';
 import type { StateCheckpoint, StateIdentity } from '../state/checkpoint.ts';
@@ -115,7 +115,7 @@ export class Keeper implements IpcacheListener {
       if (++seen % TURN_ENTRIES === 0) await setImmediate();
       const own = prefixes.get(id) ?? [];
       prefixes.delete(id);
-      identities.push({ identity: id, labels: labelsModel(labels), labelsFrom: 'listen', prefixes: unique(own) });
+      identities.push({ identity: id, labels: canonicalLabels(labels), labelsFrom: 'listen', prefixes: unique(own) });
     }
     const ingress = prefixes.get(IDENTITY_INGRESS) ?? [];
     prefixes.delete(IDENTITY_INGRESS);

@@ -46,6 +46,7 @@ export interface LoopSetup {
   readonly tell: TellLoop;
   /** Ends the run in order. */
   readonly signal: AbortSignal;
+  readonly clusterName: string | undefined;
   readonly bootId: string;
   readonly pid: number;
   /** Why the map must not be written, or undefined; asked before the first write and whenever another map is there. */

@@ -1,5 +1,7 @@
 /** Takes what one source says into the cache, and remembers how the source is. */
+
 import type { DirectOptions, Ipcache } from '../cache/ipcache.ts';
+import type { MalformedError } from '../errors.ts';
 import { formatPrefix, type Prefix } from '../net/prefix.ts';
 import type { SourceEvent, SourceSink } from '../sources/source.ts';
 import type { Rejection, SourceCondition, TellLoop } from './loop-event.ts';
@@ -86,8 +88,17 @@ export class SourceFeed implements SourceSink {
   }
 
   reject(reason: Rejection, subject: string): void {
-    this.rejected.set(reason, (this.rejected.get(reason) ?? 0) + 1);
+    this.count(reason);
     this.#setup.tell({ kind: 'rejected', source: this.name, reason, subject });
+  }
+
+  /** A line that was no event. */
+  badLine(error: MalformedError): void {
+    this.#setup.tell({ kind: 'bad-line', source: this.name, error });
+  }
+
+  count(reason: Rejection): void {
+    this.rejected.set(reason, (this.rejected.get(reason) ?? 0) + 1);
   }
 
   #delete({ key, source, expectIdentity, pod }: Extract<SourceEvent, { readonly op: 'delete' }>): void {

@@ -2,6 +2,7 @@
 import type { Ipcache } from '../cache/ipcache.ts';
 import type { SourceState } from '../state/checkpoint.ts';
 import { timeText } from './clock.ts';
+import type { TellLoop } from './loop-event.ts';
 import type { LoopSetup, LoopSource } from './loop-setup.ts';
 import { SourceFeed } from './source-feed.ts';
 import { runSource } from './source-runner.ts';
@@ -19,6 +20,8 @@ interface Member extends LoopSource {
 }
 
 export class SourceGroup {
+  /** For events that come by way of the control socket; nobody waits for it to sync. */
+  readonly direct: SourceFeed;
   readonly #members: readonly Member[];
   readonly #stop = new AbortController();
   readonly #cache: Ipcache;
@@ -29,21 +32,16 @@ export class SourceGroup {
   constructor({ setup, cache, drained, onChange }: SourceGroupSetup) {
     const { node, tell, clock } = setup;
     this.#cache = cache;
+    const watched: TellLoop = (event) => {
+      tell(event);
+      if (event.kind === 'source' && event.condition === 'synced') this.#checkSynced(tell);
+    };
+    const shared = { cache, node, tell: watched, now: clock.now, onChange, drained };
+    this.direct = new SourceFeed({ ...shared, name: 'control' });
     this.#members = setup.sources.map(({ source, reference }) => ({
       source,
       reference,
-      feed: new SourceFeed({
-        name: source.name,
-        cache,
-        node,
-        tell: (event) => {
-          tell(event);
-          if (event.kind === 'source' && event.condition === 'synced') this.#checkSynced(tell);
-        },
-        now: clock.now,
-        onChange,
-        drained,
-      }),
+      feed: new SourceFeed({ ...shared, name: source.name }),
     }));
   }
 
@@ -51,9 +49,8 @@ export class SourceGroup {
     return this.#members.map(({ feed }) => feed);
   }
 
-  /** A feed for events that come in another way than from a source. */
   feedOf(name: string): SourceFeed | undefined {
-    return this.feeds.find((feed) => feed.name === name);
+    return name === this.direct.name ? this.direct : this.feeds.find((feed) => feed.name === name);
   }
 
   /** Every source has been complete once. Without sources nobody ever says that. */
@@ -67,7 +64,7 @@ export class SourceGroup {
 
   /** Events until now. */
   get events(): number {
-    return this.feeds.reduce((sum, { events }) => sum + events, 0);
+    return this.feeds.reduce((sum, { events }) => sum + events, this.direct.events);
   }
 
   /** As the checkpoint has them. */
