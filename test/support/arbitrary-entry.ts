@@ -14,7 +14,9 @@ const bytes = (length: number) => fc.uint8Array({ minLength: length, maxLength: 
 /** Addresses with runs of zeros, so that `::` is exercised, and v4-mapped ones. */
 const ipv6 = fc.oneof(
   bytes(16),
-  fc.array(fc.constantFrom(0, 0, 0, 1, 0xff, 0xab), { minLength: 16, maxLength: 16 }).map((array) => Uint8Array.from(array)),
+  fc
+    .array(fc.constantFrom(0, 0, 0, 1, 0xff, 0xab), { minLength: 16, maxLength: 16 })
+    .map((array) => Uint8Array.from(array)),
   bytes(4).map((tail) => Uint8Array.from([0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 255, 255, ...tail])),
 );
 
