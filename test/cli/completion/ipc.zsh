@@ -10,7 +10,7 @@ _ipc_values() {
 }
 
 _ipc_map() {
-  _alternative 'maps:map:_ipc_values map' 'files:file:_files'
+  _alternative 'maps:map: _ipc_values map' 'files:file:_files'
 }
 
 _ipc_identity() {
