@@ -1,0 +1,43 @@
+/** Asks a running `ipc listen` on its control socket. */
+import type * as Http from 'node:http';
+import { UnreachableError } from '../errors.ts';
+import { errnoOf } from '../fs/file-error.ts';
+
+/** @returns undefined when there is no socket, or nobody listens on it any more. @throws {UnreachableError} no answer in time, or none that can be read */
+export function askControl(socketPath: string, path: string, timeoutMs: number): Promise<unknown> {
+  const http = require('node:http') as typeof Http;
+  return new Promise((resolve, reject) => {
+    const fail = (state: string): void =>
+      reject(
+        new UnreachableError(`Cannot ask ipc listen on ${socketPath}: ${state}`, {
+          code: 'CONTROL_SILENT',
+          hint: 'look at its log; a loop that is held up answers nothing',
+          operands: { path: socketPath },
+        }),
+      );
+    const request = http.get({ socketPath, path, timeout: timeoutMs, headers: { host: 'localhost' } }, (response) => {
+      let text = '';
+      response.setEncoding('utf8');
+      response.on('data', (chunk: string) => {
+        text += chunk;
+      });
+      response.on('end', () => {
+        try {
+          if (response.statusCode !== 200) fail(`it answers ${response.statusCode}`);
+          else resolve(JSON.parse(text));
+        } catch {
+          fail('its answer is not JSON');
+        }
+      });
+    });
+    request.on('timeout', () => {
+      fail(`no answer within ${timeoutMs} ms`);
+      request.destroy();
+    });
+    request.on('error', (cause) => {
+      const errno = errnoOf(cause);
+      if (errno === 'ENOENT' || errno === 'ECONNREFUSED') resolve(undefined);
+      else fail(errno ?? cause.message);
+    });
+  });
+}
