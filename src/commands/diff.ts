@@ -2,8 +2,8 @@ import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
 import { BaseCommand } from '../lib/cli/base-command.ts';
 import { commandArgs, commandFlags } from '../lib/cli/define.ts';
-import { diffInputs } from '../lib/cli/diff-inputs.ts';
-import { runDiffCommand } from '../lib/cli/diff-run.ts';
+import { diffInputs, requireAlone } from '../lib/cli/diff-inputs.ts';
+import { compareCheck, foretellCheck, runDiffCommand } from '../lib/cli/diff-run.ts';
 import { prefixFlag } from '../lib/cli/flags.ts';
 import { gateFlags } from '../lib/cli/gate.ts';
 import { ignoreFlag } from '../lib/cli/ignore-flag.ts';
@@ -48,6 +48,10 @@ export default class Diff extends BaseCommand {
       summary: 'a class of changes, a prefix with all inside of it, or an identity',
       helpGroup: 'FILTER',
     }),
+    'as-agent': Flags.boolean({
+      summary: 'of A alone: what an agent will renumber or lose at its next start',
+      exclusive: ['by', 'wait', 'hold'],
+    }),
     html: Flags.string({ summary: 'write the report as one page to FILE too', helpValue: 'FILE', env: '' }),
     'allocator-state': allocatorStateFlag,
     ...gateFlags(CHANGE_CLASSES, CHANGE_CLASSES),
@@ -57,7 +61,11 @@ export default class Diff extends BaseCommand {
     const { flags, args } = await this.parse(Diff);
     const { logger, signal, shared, runtime, sink } = this;
     const context = { shared, runtime, logger, signal, tcBpfMnt: this.foreign('TC_BPF_MNT') };
-    const inputs = diffInputs([args.a, args.b], { ...context, flags: { ...flags, labels: true } });
-    await runDiffCommand(inputs, { ...context, flags, sink });
+    const inputs = { ...context, flags: { ...flags, labels: true } };
+    if (flags['as-agent']) requireAlone(args.b);
+    const check = flags['as-agent']
+      ? foretellCheck(args.a, inputs)
+      : compareCheck(diffInputs([args.a, args.b], inputs), flags.by === 'labels', signal);
+    await runDiffCommand(check, { ...context, flags, sink });
   }
 }

@@ -119,6 +119,30 @@ describe('ipc diff', () => {
     expect(text.stdout.trimEnd().endsWith('no difference')).toBe(true);
   });
 
+  it('--as-agent foretells what an agent renumbers without labels, and nothing with them', async () => {
+    const entries = [
+      entry('192.0.2.1/32', 16777220),
+      entry('192.0.2.2/32', 16777220),
+      entry('198.51.100.0/24', 16777221),
+      entry('203.0.113.0/24', 41234),
+    ];
+    const labels = [
+      { identity: 16777220, labels: ['fqdn:a.example.com', 'reserved:world'] },
+      { identity: 16777221, labels: ['cidr:198.51.100.0/24', 'reserved:world'] },
+    ];
+    const bare = await diff([stored('bare', { entries }), '--as-agent']);
+    expect([bare.exitCode, bare.report.by]).toEqual([10, 'agent']);
+    const moved = bare.report.items.filter(({ check }: { check: string }) => check === 'renumbered');
+    expect(moved.length).toBeGreaterThan(0);
+    for (const { before, after } of moved) expect(after.identity).not.toBe(before.identity);
+    const known = await diff([
+      stored('known', { entries, identities: labels, header: { families: ['ipv4'] } }),
+      '--as-agent',
+    ]);
+    expect([known.exitCode, known.report.items]).toEqual([0, []]);
+    expect((await diff([stored('bare', { entries }), stored('known', {}), '--as-agent'])).exitCode).toBe(2);
+  });
+
   it('prints for people with everything escaped', async () => {
     const evil = 'k8s:app=\u001b[31mred\u202e';
     const { stdout, exitCode } = await runCommand(Diff, [

@@ -1,14 +1,20 @@
 /** How `ipc diff` comes from the words A and B to what is compared. */
 import { parseMapRef } from '../bpf/map-ref.ts';
 import type { DiffInput, DiffReading } from '../diff/diff-input.ts';
+import type { ForetellInput } from '../diff/foretell-diff.ts';
 import { snapshotInput } from '../diff/snapshot-input.ts';
 import { UsageError } from '../errors.ts';
+import { Labels } from '../identity/labels.ts';
+import { numericIdentity } from '../identity/numeric-identity.ts';
 import { IdentityTable } from '../snapshot/identity-table.ts';
 import { formatIdentity } from '../snapshot/lines.ts';
 import type { LiveSnapshot } from '../snapshot/live-snapshot.ts';
+import { readTable, snapshotLayout } from '../snapshot/read-table.ts';
+import { snapshotOpener } from '../snapshot/snapshot-opener.ts';
 import { tableLines } from '../snapshot/table-lines.ts';
 import { lineFormat } from './line-format.ts';
 import { readStdinBytes } from './read-stdin.ts';
+import { readAllocatorState } from './restore-source.ts';
 import type { SharedValues } from './shared-flags.ts';
 import { type TakeLive, takeLive } from './take-live.ts';
 import { useIpcache } from './use-ipcache.ts';
@@ -33,6 +39,11 @@ export function diffInputs(
   return [inputOf(a, options), inputOf(b, options)];
 }
 
+/** @throws {UsageError} where `--as-agent` is given something to compare with */
+export function requireAlone(b: string | undefined): void {
+  if (b !== undefined) throw usage('--as-agent compares one snapshot or map with what will become of it');
+}
+
 function inputOf(word: string | undefined, options: DiffInputOptions): DiffInput {
   const map = word ?? options.shared.map;
   const ref = map === undefined ? undefined : parseMapRef(map);
@@ -50,6 +61,32 @@ function inputOf(word: string | undefined, options: DiffInputOptions): DiffInput
   };
 }
 
+/**
+ * What `--as-agent` looks at.
+ * @param word the argument: a snapshot or a map
+ * @throws {ToolError} what reading it throws
+ */
+export async function foretellInput(word: string, options: DiffInputOptions): Promise<ForetellInput> {
+  const ref = parseMapRef(word);
+  if (ref.kind === 'file') {
+    const open = snapshotOpener(word, () => readStdinBytes(options.runtime.stdin, 'a snapshot'));
+    await using reader = await open();
+    const { header, identities } = reader;
+    const table = await readTable(reader);
+    const records = [...identities].map(({ identity, labels }) => ({
+      id: numericIdentity(identity),
+      labels: Labels.parse(labels),
+    }));
+    const { complete } = reader.end;
+    const layout = snapshotLayout(header.map);
+    return { header, identities, table, layout, complete, records: records.length === 0 ? undefined : records };
+  }
+  using ipcache = await useIpcache({ ...options, shared: { ...options.shared, map: word } });
+  const live = await takeLive(ipcache, options);
+  const { records } = readAllocatorState(options.flags, options.logger);
+  return { ...live, identities: identityTable(live), records };
+}
+
 /** What was read of a live map, as the lines of a snapshot. */
 class LiveReading implements DiffReading {
   readonly #live: LiveSnapshot;
@@ -57,8 +94,7 @@ class LiveReading implements DiffReading {
 
   constructor(live: LiveSnapshot) {
     this.#live = live;
-    const lines = live.identities.map((identity) => `${formatIdentity(identity)}\n`);
-    this.identities = new IdentityTable(Buffer.from(lines.join('')), 'the allocator checkpoint', 1);
+    this.identities = identityTable(live);
   }
 
   get header() {
@@ -78,6 +114,11 @@ class LiveReading implements DiffReading {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {}
+}
+
+function identityTable({ identities }: LiveSnapshot): IdentityTable {
+  const lines = identities.map((identity) => `${formatIdentity(identity)}\n`);
+  return new IdentityTable(Buffer.from(lines.join('')), 'the allocator checkpoint', 1);
 }
 
 function usage(state: string): UsageError {

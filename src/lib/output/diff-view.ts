@@ -15,7 +15,8 @@ export type PolicyMapCount = (identity: number) => number | null;
 export interface DiffModel {
   readonly before: string;
   readonly after: string;
-  readonly nodes: boolean;
+  /** `agent`: foretold, not compared. */
+  readonly by: 'numbers' | 'labels' | 'agent';
   readonly findings: Findings;
   /** Absent where the policy maps of this machine have nothing to do with it. */
   readonly policyMaps?: PolicyMapCount | undefined;
@@ -25,17 +26,17 @@ export interface DiffModel {
 export const diffView: ReportView<DiffModel> = {
   kind: 'diff',
   json(model) {
-    const { findings, nodes } = model;
+    const { findings, by } = model;
     const { before, after } = findings.comparison;
     return {
       before: sourceJson(model.before, before),
       after: sourceJson(model.after, after),
-      by: nodes ? 'labels' : 'numbers',
+      by,
       complete: before.complete && after.complete,
       summary: {
         findings: findings.size,
         ...summaryCounts(findings.counts),
-        ...(nodes && {
+        ...(by === 'labels' && {
           ownView: findings.notes.own,
           localOnOneSide: findings.notes.local,
           unlabelled: findings.notes.unlabelled,
@@ -47,13 +48,13 @@ export const diffView: ReportView<DiffModel> = {
     };
   },
   *text(model, paint) {
-    const { findings, nodes } = model;
+    const { findings, by } = model;
     const { before, after } = findings.comparison;
     const describe = (name: string, { entries, header }: ReadSide): string =>
       `${escapeText(name)} (${header.time}${header.node === undefined ? '' : `, ${escapeText(header.node)}`}, ${entries} entries)`;
     yield `${describe(model.before, before)} → ${describe(model.after, after)}`;
     for (const migration of findings.migrations) yield paint.dim(`known   ${migrationWords(migration)}`);
-    if (nodes) {
+    if (by === 'labels') {
       const { own, local, unlabelled } = findings.notes;
       yield paint.dim(`known   ${own} entries where a node sees itself, ${local} local prefixes on one side only`);
       if (unlabelled > 0)

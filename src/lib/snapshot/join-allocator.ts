@@ -2,7 +2,7 @@
  * Labels for the numbers of a map, from the agent's checkpoint. The agent writes that file up to ten seconds after a
  * change, so file and map may be of two moments: both are read until they agree, or until waiting longer is of no use.
  */
-import { statSync } from 'node:fs';
+import { lookAtExactly } from '../fs/look-at.ts';
 import { readCheckpoint } from '../identity/checkpoint.ts';
 import { canonicalLabels } from '../identity/label-resolver.ts';
 import { hasLocalScope, hasRemoteNodeScope } from '../identity/numeric-identity.ts';
@@ -15,8 +15,6 @@ export interface JoinOptions<Captured> {
   readonly capture: () => Promise<Captured>;
   /** Local and remote-node numbers of what was read. */
   readonly allocated: (captured: Captured) => ReadonlySet<number>;
-  /** Milliseconds since any fixed moment. */
-  readonly now: () => number;
   readonly pause: (ms: number) => Promise<void>;
   /** How long to wait at most; by default as long as the agent may take. */
   readonly patienceMs?: number | undefined;
@@ -40,13 +38,13 @@ const STEP_MS = 250;
 
 /** @throws {MalformedError} when the file is damaged; {ToolError} when it cannot be read */
 export async function joinAllocator<Captured>(options: JoinOptions<Captured>): Promise<Joined<Captured>> {
-  const { path, capture, allocated, now, pause, patienceMs = PATIENCE_MS, onWait } = options;
+  const { path, capture, allocated, pause, patienceMs = PATIENCE_MS, onWait } = options;
   let captured = await capture();
   let state = fileState(path);
   let joined = join(path, captured, allocated(captured));
   if (joined.absent || joined.missing === 0 || patienceMs === 0) return joined;
   onWait?.(joined.missing);
-  for (const giveUp = now() + patienceMs; joined.missing > 0 && now() < giveUp; ) {
+  for (let waited = 0; joined.missing > 0 && waited < patienceMs; waited += STEP_MS) {
     await pause(STEP_MS);
     const seen = fileState(path);
     if (seen === state) continue;
@@ -77,6 +75,6 @@ function join<Captured>(path: string, captured: Captured, allocated: ReadonlySet
 
 /** Changes whenever the file was replaced or written. */
 function fileState(path: string): string {
-  const stats = statSync(path, { bigint: true, throwIfNoEntry: false });
+  const stats = lookAtExactly(path);
   return stats === undefined ? '' : `${stats.dev}:${stats.ino}:${stats.mtimeNs}:${stats.size}`;
 }

@@ -71,12 +71,12 @@ export async function takeSnapshot(ipcache: IpcacheMap, options: TakeOptions): P
 
 async function capture(ipcache: IpcacheMap, options: TakeOptions): Promise<Joined<CapturedTable>> {
   const read = (): Promise<CapturedTable> => captureTable(ipcache.map, options);
-  const { allocatorState: path, more = [], now, pause, patienceMs, onWait } = options;
+  const { allocatorState: path, more = [], pause, patienceMs, onWait } = options;
   if (path === undefined) return { captured: await read(), identities: [], absent: true, missing: 0 };
   const elsewhere = new Set(more.map(({ identity }) => identity));
   const allocated = ({ table }: CapturedTable): TableFacts['allocated'] =>
     new Set([...tableFacts(table, ipcache.layout).allocated].filter((identity) => !elsewhere.has(identity)));
-  return joinAllocator({ path, capture: read, allocated, now, pause, patienceMs, ...(onWait && { onWait }) });
+  return joinAllocator({ path, capture: read, allocated, pause, patienceMs, ...(onWait && { onWait }) });
 }
 
 function merge(first: readonly SnapshotIdentity[], more: readonly SnapshotIdentity[]): SnapshotIdentity[] {

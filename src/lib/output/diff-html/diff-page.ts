@@ -29,13 +29,13 @@ export function diffPage(model: DiffModel): string {
   );
 }
 
-function sources({ before, after, nodes, findings: { comparison } }: DiffModel): string {
+function sources({ before, after, by, findings: { comparison } }: DiffModel): string {
   const row = (name: string, source: string, { header, entries }: ReadSide): string => {
     const { node = '', cluster = '', time, map } = header;
     const cells = [name, source, node, cluster, time, `${map.layout}, id ${map.id}`, String(entries)];
     return `<tr>${cells.map((cell) => `<td>${escapeHtml(cell)}</td>`).join('')}</tr>`;
   };
-  const [a, b] = nodes ? ['one node', 'the other'] : ['before', 'after'];
+  const [a, b] = by === 'labels' ? ['one node', 'the other'] : ['before', 'after'];
   return (
     '<table class="sources"><thead><tr><th></th><th>source</th><th>node</th><th>cluster</th><th>time</th><th>map</th>' +
     `<th>entries</th></tr></thead><tbody>${row(a, before, comparison.before)}${row(b, after, comparison.after)}</tbody></table>` +
@@ -43,14 +43,14 @@ function sources({ before, after, nodes, findings: { comparison } }: DiffModel):
   );
 }
 
-function summary({ findings, nodes }: DiffModel): string {
+function summary({ findings, by }: DiffModel): string {
   const tiles = CHANGE_CLASSES.map((name) => {
     const count = findings.counts[name];
     return `<li class="${count === 0 ? 'none' : SEVERITY[name]}" title="${escapeHtml(HINTS[name])}">${swatch(name)}<b>${count}</b> ${name}</li>`;
   });
   const known = findings.migrations.map((migration) => escapeHtml(migrationWords(migration)));
-  if (nodes) known.push(`${findings.notes.own} entries where a node sees itself`);
-  if (nodes) known.push(`${findings.notes.local} local prefixes on one side only`);
+  if (by === 'labels') known.push(`${findings.notes.own} entries where a node sees itself`);
+  if (by === 'labels') known.push(`${findings.notes.local} local prefixes on one side only`);
   if (findings.notes.unlabelled > 0) known.push(`${findings.notes.unlabelled} local entries without known labels`);
   const list = known.map((words) => `<li>${words}</li>`).join('');
   return `<h2>Summary</h2><ul class="tiles">${tiles.join('')}</ul>${list && `<h3>Expected changes</h3><ul>${list}</ul>`}`;
