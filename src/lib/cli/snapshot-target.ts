@@ -1,8 +1,9 @@
 /** Where `ipc snapshot` writes to. */
-import { mkdirSync, statSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { UsageError } from '../errors.ts';
 import { fileError } from '../fs/file-error.ts';
+import { lookAt } from '../fs/look-at.ts';
 import { snapshotName, snapshotsIn } from '../snapshot/snapshot-directory.ts';
 
 export type SnapshotTarget =
@@ -30,7 +31,7 @@ export function chooseTarget({ file, keep, terminal }: TargetOptions): SnapshotT
     if (terminal) throw usage('standard output is a terminal', 'name a FILE, or - to print it all the same');
     return { kind: 'stdout' };
   }
-  if (statSync(file, { throwIfNoEntry: false })?.isDirectory() === true) {
+  if (lookAt(file)?.isDirectory() === true) {
     throw usage(`${file} is a directory`, '--keep N writes into it and keeps the newest N');
   }
   return { kind: 'file', path: file };

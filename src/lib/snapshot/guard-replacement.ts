@@ -1,6 +1,7 @@
 /** Keeps a good snapshot from being replaced by a worse one: the map may have been emptied just before. */
-import { statSync } from 'node:fs';
+
 import { MalformedError, RefusedError } from '../errors.ts';
+import { lookAt } from '../fs/look-at.ts';
 import { countOf } from './count-lines.ts';
 import { openSnapshot, type SnapshotReader } from './snapshot-reader.ts';
 
@@ -18,7 +19,7 @@ const HINT = 'look at the map first; --force replaces it all the same';
  * @throws {RefusedError} SNAPSHOT_GUARD
  */
 export async function guardReplacement(path: string, fresh: EntryCounts): Promise<void> {
-  if (statSync(path, { throwIfNoEntry: false })?.isFile() !== true) return;
+  if (lookAt(path)?.isFile() !== true) return;
   let old: EntryCounts;
   try {
     old = await countEntries(await openSnapshot(path));

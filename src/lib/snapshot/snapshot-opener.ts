@@ -1,5 +1,5 @@
 /** Opens one snapshot again and again, also from what can be read only once. */
-import { statSync } from 'node:fs';
+import { lookAt } from '../fs/look-at.ts';
 import { fileChunks } from './file-chunks.ts';
 import { openSnapshot, type SnapshotReader } from './snapshot-reader.ts';
 
@@ -21,7 +21,7 @@ export function snapshotOpener(file: string, readStdin: () => Promise<Uint8Array
 }
 
 function isPipe(file: string): boolean {
-  const stats = statSync(file, { throwIfNoEntry: false });
+  const stats = lookAt(file);
   return stats !== undefined && !stats.isFile() && !stats.isDirectory();
 }
 

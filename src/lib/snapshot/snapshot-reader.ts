@@ -2,8 +2,9 @@
  * Reads a snapshot file front to back in bounded memory: header and identities at once, entries as pieces of whole lines
  * that the caller parses as far as it needs. At the end the file must be what was written, or the run fails.
  */
-import { statSync } from 'node:fs';
+
 import type { MalformedError } from '../errors.ts';
+import { lookAt } from '../fs/look-at.ts';
 import { checkLine } from './check-line.ts';
 import { badLine, cutOff, newerSnapshot, notSnapshot, wrongSum } from './damage.ts';
 import { IdentityTable } from './identity-table.ts';
@@ -84,7 +85,7 @@ export class SnapshotReader implements AsyncDisposable {
  */
 export async function openSnapshot(file: string, chunks?: () => AsyncIterable<Uint8Array>): Promise<SnapshotReader> {
   // A pipe gives its bytes only once, and opening it again would wait for ever.
-  const again = chunks !== undefined || statSync(file, { throwIfNoEntry: false })?.isFile() === true;
+  const again = chunks !== undefined || lookAt(file)?.isFile() === true;
   return open(file, chunks, again ? () => open(file, chunks) : undefined);
 }
 

@@ -1,7 +1,8 @@
 /** `ndjson:PATH`: what is at the path decides how it is read. */
-import { constants, openSync, statSync } from 'node:fs';
+import { constants, openSync } from 'node:fs';
 import { Socket } from 'node:net';
 import { fileError } from '../fs/file-error.ts';
+import { lookAt } from '../fs/look-at.ts';
 import { NdjsonFile, type NdjsonSetup } from './ndjson-file.ts';
 import { NdjsonStream } from './ndjson-stream.ts';
 import type { Source } from './source.ts';
@@ -19,7 +20,7 @@ export function openNdjson(setup: OpenNdjsonSetup): Source {
 }
 
 function isFifo(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isFIFO() ?? false;
+  return lookAt(path)?.isFIFO() ?? false;
 }
 
 /** Opened also for writing, so that it does not end whenever a writer leaves. */
