@@ -23,14 +23,24 @@ export function failuresOf(error: unknown): readonly Failure[] {
   return [...all.filter((failure) => failure !== decisive), decisive];
 }
 
+// Messages quote what they complain about, and that may be a file of one endless line.
+const LONGEST_MESSAGE = 4_000;
+const KEPT_END = 200;
+
+function clipped(text: string): string {
+  if (text.length <= LONGEST_MESSAGE) return text;
+  const start = text.slice(0, LONGEST_MESSAGE - KEPT_END);
+  return `${start} … (${text.length - LONGEST_MESSAGE} characters left out) … ${text.slice(-KEPT_END)}`;
+}
+
 function oneFailure(error: unknown): Failure {
   if (error instanceof ToolError) {
     return {
       exitCode: error.exitCode,
       code: error.code,
-      message: error.message,
+      message: clipped(error.message),
       operands: error.operands,
-      ...(error.hint !== undefined && { hint: error.hint }),
+      ...(error.hint !== undefined && { hint: clipped(error.hint) }),
       ...(error.stack !== undefined && { stack: error.stack }),
     };
   }

@@ -240,6 +240,14 @@ describe('failures of a command', () => {
     expect(errorOf(json)).toMatchObject({ exitCode: 9, message: 'Cannot b' });
   });
 
+  it('of endless text say so much of it as somebody reads', async () => {
+    const result = await runCommand(Sample, ['-j', '--within', '9'.repeat(100_000)], {});
+    expect(result.exitCode).toBe(2);
+    const { message } = errorOf(result) as { message: string };
+    expect(message.length).toBeLessThan(5_000);
+    expect(message).toMatch(/^Cannot .*9 … \(\d+ characters left out\) … .*octets/);
+  });
+
   it('that nobody expected are bugs: 70 and a stack', async () => {
     const failing = commandThat(async () => {
       throw new TypeError('x is not a function');
