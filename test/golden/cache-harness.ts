@@ -14,7 +14,7 @@ import { Labels } from '../../src/lib/identity/labels.ts';
 import { labelArray, labelsModel } from '../../src/lib/identity/labels-format.ts';
 import { numericIdentity } from '../../src/lib/identity/numeric-identity.ts';
 import { parseAddrCluster } from '../../src/lib/net/addr-cluster.ts';
-import { formatAddress, parseAddress } from '../../src/lib/net/address.ts';
+import { formatAddress, isMapped, parseAddress } from '../../src/lib/net/address.ts';
 import type { Prefix } from '../../src/lib/net/prefix.ts';
 import { canonicalPrefixCluster, parsePrefixCluster } from '../../src/lib/net/prefix-cluster.ts';
 
@@ -319,7 +319,7 @@ function inMap({ identity, hostIP, encryptKey, endpointFlags }: CacheEntry): str
 
 function canonicalAddress(text: string | undefined | null): string | undefined {
   const bytes = text ? parseAddress(text) : undefined;
-  return bytes === undefined ? undefined : formatAddress(bytes);
+  return bytes === undefined ? undefined : formatAddress(isMapped(bytes) ? bytes.subarray(12) : bytes);
 }
 
 function podOf({ namespace = '', podName = '', namedPorts }: GoldenK8s): PodMetadata {

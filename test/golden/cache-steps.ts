@@ -18,6 +18,7 @@ import {
   type CacheHarness,
   type GoldenOptions,
   type GoldenUpsert,
+  k8sOf,
   metadataPrefix,
   sortedEvents,
 } from './cache-harness.ts';
@@ -176,10 +177,8 @@ function query(harness: CacheHarness, step: GoldenStep): object {
       const address = parseAddress(ip);
       return { labels: address === undefined ? [] : labelsModel(metadataLabelsOf(cache, address)) };
     }
-    case 'k8sMetadata': {
-      const pod = cache.get(ip)?.pod;
-      return { k8s: pod === undefined ? null : { namespace: pod.namespace, podName: pod.name } };
-    }
+    case 'k8sMetadata':
+      return { k8s: k8sOf(cache.get(ip)?.pod) };
     case 'dumpToListener': {
       const events: IpcacheEvent[] = [];
       cache.replay({ onIpcacheEvent: (event) => events.push(event) });
