@@ -1,31 +1,34 @@
 /** `ipc get --why`: asks whoever may know where an entry comes from and since when it is there. */
+import { existsSync } from 'node:fs';
 import * as Flags from '@oclif/core/flags';
 import { ToolError, UsageError } from '../errors.ts';
 import type { IpcacheEntry } from '../ipcache/entry.ts';
 import { flagNames } from '../ipcache/flags.ts';
 import { parseAddress } from '../net/address.ts';
 import { formatPrefix, type Prefix } from '../net/prefix.ts';
-import type { Why, WhyAgent, WhyHistory, WhyValue } from '../output/why-view.ts';
+import type { Why, WhyAgent, WhyHistory, WhyListen, WhyValue } from '../output/why-view.ts';
 import { DEFAULT_AGENT_SOCKET } from '../owner/agent-socket.ts';
 import { EntryRow } from '../snapshot/entry-row.ts';
 import { readHistory } from '../snapshot/prefix-history.ts';
-import { AgentClient } from '../sources/agent/agent-client.ts';
+import { AgentClient, IPC_LISTEN } from '../sources/agent/agent-client.ts';
 import { visitIps } from '../sources/agent/ip-list.ts';
+import { readListenEntry } from '../sources/agent/listen-entry.ts';
 import { readMapEvents } from '../sources/agent/map-events.ts';
 import type { AgentMapValue } from '../sources/agent/map-value.ts';
 import { parseSourceRef } from '../sources/source-ref.ts';
-import { parseDuration } from './duration.ts';
+import { durationFlag } from './flags.ts';
 import type { ValueSource } from './layered-values.ts';
 import type { Log } from './log.ts';
-
-const durationFlag = Flags.custom<number>({ parse: async (text) => parseDuration(text), helpValue: 'D' });
 
 /** Events of one prefix that are shown. */
 const MOST_EVENTS = 10;
 
+/** Where `ipc listen` has its control socket unless it was told otherwise. */
+const DEFAULT_CONTROL_SOCKET = '/run/ipc/ipc.sock';
+
 export const whyFlags = {
   why: Flags.boolean({ summary: 'say where the entry comes from and since when it is so' }),
-  against: Flags.string({ summary: 'with --why: ask agent or agent:SOCKET', helpValue: 'SOURCE' }),
+  against: Flags.string({ summary: 'with --why: ask agent[:SOCKET] or listen[:SOCKET]', helpValue: 'SOURCE' }),
   history: Flags.string({
     summary: 'with --why: look into the snapshots of DIR',
     helpValue: 'DIR',
@@ -80,7 +83,7 @@ export function checkWhyFlags(
 export async function askWhy(options: WhyOptions): Promise<WhyAnswer | undefined> {
   const { flags, match, query } = options;
   if (!flags.why) return undefined;
-  const socket = flags.against === undefined ? undefined : socketOf(flags.against, options.agentSocket);
+  const asked = flags.against === undefined ? undefined : askedOf(flags.against, options.agentSocket);
   const failures: ToolError[] = [];
   const attempt = async <T>(work: (() => Promise<T>) | undefined): Promise<T | undefined> => {
     try {
@@ -92,20 +95,50 @@ export async function askWhy(options: WhyOptions): Promise<WhyAnswer | undefined
     }
   };
   const { history: directory } = flags;
-  const agent = await attempt(socket === undefined ? undefined : () => askAgent(socket, options));
+  const listen =
+    asked?.kind === 'listen' ? await attempt(() => askListen(asked.socket, options)) : await ownListen(options);
+  const agent = await attempt(asked?.kind === 'agent' ? () => askAgent(asked.socket, options) : undefined);
   const history = await attempt(directory === undefined ? undefined : () => askHistory(directory, options));
   const prefix = match?.prefix ?? formatPrefix(query);
-  return { why: { prefix, ...(agent && { agent }), ...(history && { history }) }, failures };
+  return { why: { prefix, ...(listen && { listen }), ...(agent && { agent }), ...(history && { history }) }, failures };
 }
 
-function socketOf(text: string, variable: string | undefined): string {
+interface Asked {
+  readonly kind: 'agent' | 'listen';
+  readonly socket: string;
+}
+
+function askedOf(text: string, variable: string | undefined): Asked {
   const { target } = parseSourceRef(text);
-  if (target.kind === 'agent') return target.socket ?? variable ?? DEFAULT_AGENT_SOCKET;
+  if (target.kind === 'agent') return { kind: 'agent', socket: target.socket ?? variable ?? DEFAULT_AGENT_SOCKET };
+  if (target.kind === 'listen') return { kind: 'listen', socket: target.socket ?? DEFAULT_CONTROL_SOCKET };
   throw new UsageError(`Cannot ask ${text} why an entry is there: it does not keep that`, {
     code: 'BAD_SOURCE',
-    hint: 'ask agent or agent:SOCKET; snapshots are looked into with --history DIR',
+    hint: 'ask agent[:SOCKET] or listen[:SOCKET]; snapshots are looked into with --history DIR',
     operands: { source: text },
   });
+}
+
+/** The `ipc listen` of this node, when there is one and it keeps this map; nobody asked for it by name. */
+async function ownListen(options: WhyOptions): Promise<WhyListen | undefined> {
+  if (!existsSync(DEFAULT_CONTROL_SOCKET)) return undefined;
+  try {
+    return await askListen(DEFAULT_CONTROL_SOCKET, options, options.pin);
+  } catch (error) {
+    if (!(error instanceof ToolError)) throw error;
+    options.logger.warn(error.message, error.operands);
+    return undefined;
+  }
+}
+
+/** @param pin only when it keeps this one */
+async function askListen(socket: string, { flags, match, query, signal }: WhyOptions, pin?: string) {
+  const prefix = match?.prefix ?? formatPrefix(query);
+  const request = { signal, timeoutMs: flags.timeout };
+  const told = await readListenEntry(new AgentClient(socket, IPC_LISTEN), prefix, request);
+  if (pin !== undefined && told.pin !== pin) return undefined;
+  const { identity, source, pod, hostIP, resources } = told.entry ?? { identity: null };
+  return { socket, identity, source, pod, hostIP, resources };
 }
 
 async function askAgent(socket: string, { flags, match, query, pin, signal }: WhyOptions): Promise<WhyAgent> {

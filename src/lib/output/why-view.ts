@@ -30,6 +30,24 @@ export interface WhyAgent {
   readonly events: readonly WhyEvent[] | null;
 }
 
+/** What a running `ipc listen` said. */
+export interface WhyListen {
+  readonly socket: string;
+  /** What it wants the prefix to be; null when it does not know it. */
+  readonly identity: number | null;
+  readonly source?: string | undefined;
+  readonly pod?: { readonly namespace: string; readonly name: string } | undefined;
+  readonly hostIP?: string | undefined;
+  /** Whose metadata the prefix has. */
+  readonly resources?: readonly WhyResource[] | undefined;
+}
+
+export interface WhyResource {
+  readonly resource: string;
+  readonly source: string;
+  readonly labels?: readonly string[];
+}
+
 /** What the snapshots of a directory say. */
 export interface WhyHistory {
   readonly directory: string;
@@ -48,6 +66,7 @@ export interface WhyHistory {
 export interface Why {
   /** Which entry this is about. */
   readonly prefix: string;
+  readonly listen?: WhyListen;
   readonly agent?: WhyAgent;
   readonly history?: WhyHistory;
 }
@@ -55,7 +74,7 @@ export interface Why {
 const UNKNOWN = 'the map keeps no times';
 
 /** The fields of `why`. */
-export function whyJson({ prefix, agent, history }: Why): JsonObject {
+export function whyJson({ prefix, listen, agent, history }: Why): JsonObject {
   const event = agent?.events?.at(-1);
   const lastChange = event
     ? { from: 'agent', time: event.time, action: event.action }
@@ -65,11 +84,13 @@ export function whyJson({ prefix, agent, history }: Why): JsonObject {
   const before = beforeOf(agent, history);
   return {
     prefix,
-    source: agent?.source,
-    pod: agent?.pod,
-    hostIP: agent?.hostIP,
+    source: listen?.source ?? agent?.source,
+    resource: resourceOf(listen),
+    pod: listen?.pod ?? agent?.pod,
+    hostIP: listen?.hostIP ?? agent?.hostIP,
     lastChange,
     ...(before !== undefined && { before }),
+    listen: listen && { socket: listen.socket, identity: listen.identity, resources: listen.resources },
     agent: agent && { socket: agent.socket, identity: agent.identity, events: agent.events },
     history,
     ...(lastChange === undefined && { unknown: UNKNOWN }),
@@ -78,24 +99,42 @@ export function whyJson({ prefix, agent, history }: Why): JsonObject {
 
 /** Lines for people. */
 export function* whyLines(why: Why): Iterable<string> {
-  const { prefix, agent, history } = why;
+  const { prefix, listen, agent, history } = why;
   yield '';
   yield `why ${prefix} is what it is:`;
-  const told = [...agentLines(agent), ...historyLines(history)];
+  const told = [...listenLines(listen), ...agentLines(agent), ...historyLines(history)];
   yield* told.map((line) => `  ${escapeText(line)}`);
   if (whyJson(why).lastChange === undefined) yield `  last change unknown: ${UNKNOWN}`;
 }
 
+function* listenLines(listen: WhyListen | undefined): Iterable<string> {
+  if (listen === undefined) return;
+  if (listen.identity === null) yield 'listen: does not know this prefix';
+  else yield `listen: identity ${[listen.identity, ...originWords(listen)].join(', ')}`;
+  for (const { resource, source, labels } of listen.resources ?? []) {
+    yield `listen: ${resource} (${source})${labels === undefined ? '' : ` ${labels.join(' ')}`}`;
+  }
+}
+
+function originWords({ source, pod, hostIP }: Pick<WhyAgent | WhyListen, 'source' | 'pod' | 'hostIP'>): string[] {
+  return [
+    ...(source === undefined ? [] : [`source ${source}`]),
+    ...(pod === undefined ? [] : [`pod ${pod.namespace}/${pod.name}`]),
+    ...(hostIP === undefined ? [] : [`on ${hostIP}`]),
+  ];
+}
+
+/** The resource that the winning source stands for. */
+function resourceOf(listen: WhyListen | undefined): string | undefined {
+  const resources = listen?.resources ?? [];
+  return (resources.find(({ source }) => source === listen?.source) ?? resources[0])?.resource;
+}
+
 function* agentLines(agent: WhyAgent | undefined): Iterable<string> {
   if (agent === undefined) return;
-  const { identity, source, pod, hostIP, events } = agent;
-  const parts = [
-    source === undefined ? '' : `source ${source}`,
-    pod === undefined ? '' : `pod ${pod.namespace}/${pod.name}`,
-    hostIP === undefined ? '' : `on ${hostIP}`,
-  ].filter((part) => part !== '');
+  const { identity, events } = agent;
   if (identity === null) yield 'agent: does not know this prefix';
-  else if (identity !== undefined) yield `agent: identity ${[identity, ...parts].join(', ')}`;
+  else if (identity !== undefined) yield `agent: identity ${[identity, ...originWords(agent)].join(', ')}`;
   if (events === null) yield 'agent: keeps no events of the map';
   else if (events.length === 0) yield 'agent: no event of this prefix among those it still has';
   for (const { time, action, value, error } of events ?? []) {

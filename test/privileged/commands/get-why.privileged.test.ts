@@ -160,6 +160,43 @@ describe('ipc get --why', () => {
     }
   });
 
+  it('tells source and resource from a running listen', async () => {
+    const head = { kind: 'listen-dump', schemaVersion: 1, time: '2026-01-02T03:04:05.006Z', pin, synced: true };
+    const resources = [
+      { resource: 'daemon//restored', source: 'restored' },
+      { resource: 'cnp/shop/allow-db', source: 'custom-resource', labels: ['cidr:10.12.0.7/32'] },
+    ];
+    const item = { prefix: PREFIX, identity: 41234, source: 'custom-resource', encryptKey: 0, resources };
+    const end = { end: true, entries: 1, queued: 0, pending: 0 };
+    const ndjson = (...lines: object[]) => lines.map((line) => `${JSON.stringify(line)}\n`).join('');
+    await using listen = await fakeAgent({ '/ipc/v1/dump': ndjson(head, item, end) });
+    const { why: found, exitCode } = await why(['--against', `listen:${listen.socket}`]);
+    expect(exitCode).toBe(0);
+    expect(found).toMatchObject({
+      source: 'custom-resource',
+      resource: 'cnp/shop/allow-db',
+      listen: { socket: listen.socket, identity: 41234, resources },
+      unknown: 'the map keeps no times',
+    });
+    expect(listen.asked).toEqual(['/ipc/v1/dump?prefix=10.12.0.7%2F32']);
+    await using knowsNothing = await fakeAgent({ '/ipc/v1/dump': ndjson(head, { ...end, entries: 0 }) });
+    expect((await why(['--against', `listen:${knowsNothing.socket}`])).why.listen.identity).toBeNull();
+    await using cutOff = await fakeAgent({ '/ipc/v1/dump': ndjson(head, item) });
+    const broken = await why(['--against', `listen:${cutOff.socket}`]);
+    expect([broken.exitCode, errorOf(broken).code]).toEqual([9, 'LISTEN_ANSWER']);
+    const text = await runCommand(Get, [
+      '-m',
+      pin,
+      PREFIX,
+      '--no-labels',
+      '--why',
+      '--against',
+      `listen:${listen.socket}`,
+    ]);
+    expect(text.stdout).toContain('listen: identity 41234, source custom-resource\n');
+    expect(text.stdout).toContain('listen: cnp/shop/allow-db (custom-resource) cidr:10.12.0.7/32\n');
+  });
+
   it('warns about snapshots that cannot be asked', async () => {
     snapshot(1, 41234);
     writeFileSync(join(history, 'half.ndjson'), '{"kind":"ipcache-snapshot"');

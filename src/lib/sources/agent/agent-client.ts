@@ -1,4 +1,7 @@
-/** Asks a cilium-agent over the unix socket of its REST API (api/v1/openapi.yaml of Cilium 1.18). */
+/**
+ * Asks a cilium-agent over the unix socket of its REST API (api/v1/openapi.yaml of Cilium 1.18), or a running `ipc listen` over
+ * its control socket.
+ */
 import type * as Http from 'node:http';
 import type { IncomingMessage } from 'node:http';
 import { MalformedError, NotPermittedError, type ToolError, UnreachableError } from '../../errors.ts';
@@ -14,17 +17,45 @@ export interface AgentRequest {
 /** 500 000 entries are 75 MB as the agent prints them. */
 const MAX_ANSWER_BYTES = 512 * 1024 * 1024;
 
+/** Who is asked, for paths and messages. */
+export interface AgentKind {
+  readonly name: string;
+  /** In front of every path. */
+  readonly base: string;
+  /** Begins the codes of errors. */
+  readonly code: string;
+  /** What to do when nobody answers. */
+  readonly hint: string;
+}
+
+const CILIUM_AGENT: AgentKind = {
+  name: 'the agent',
+  base: '/v1',
+  code: 'AGENT',
+  hint: 'is a cilium-agent running here? name its socket with agent:SOCKET or CILIUM_SOCK',
+};
+
+/** The agent loop of this program. */
+export const IPC_LISTEN: AgentKind = {
+  name: 'ipc listen',
+  base: '/ipc/v1',
+  code: 'LISTEN',
+  hint: 'is it running here? name its control socket with listen:SOCKET',
+};
+
 export class AgentClient {
   readonly socket: string;
+  readonly #kind: AgentKind;
 
   /** Nothing is opened yet. */
-  constructor(socket: string) {
+  constructor(socket: string, kind = CILIUM_AGENT) {
     this.socket = socket;
+    this.#kind = kind;
   }
 
   /**
    * Reads the body of an answer 200, piece by piece.
-   * @param path below `/v1`
+   * @param path below the base of its kind, `/v1` for an agent
    * @returns whether there was one; false for 404, which the agent answers when it has nothing
    * @throws {UnreachableError} AGENT_UNREACHABLE no socket, nobody behind it, silence, broken off; AGENT_STATUS another answer
    * @throws {NotPermittedError}
@@ -47,7 +78,7 @@ export class AgentClient {
         if (bytes > maxBytes) throw this.malformed(path, `it is larger than ${maxBytes} bytes`);
         take(chunk);
       }
-      if (!response.complete) throw this.#unreachable('the agent broke off its answer');
+      if (!response.complete) throw this.#unreachable('it broke off its answer');
       return true;
     } catch (cause) {
       signal?.throwIfAborted();
@@ -58,9 +89,9 @@ export class AgentClient {
 
   /** An answer that is not what the agent's API promises. */
   malformed(path: string, state: string): MalformedError {
-    return new MalformedError(`Cannot read the answer of the agent at ${this.socket} to ${path}: ${state}`, {
-      code: 'AGENT_ANSWER',
-      hint: 'is it a cilium-agent that listens there?',
+    return new MalformedError(`Cannot read the answer of ${this.#kind.name} at ${this.socket} to ${path}: ${state}`, {
+      code: `${this.#kind.code}_ANSWER`,
+      hint: `is it ${this.#kind.name} that listens there?`,
       operands: { path: this.socket },
     });
   }
@@ -68,7 +99,10 @@ export class AgentClient {
   #get(path: string, signal: AbortSignal): Promise<IncomingMessage> {
     const { request } = require('node:http') as typeof Http;
     return new Promise((resolve, reject) => {
-      const sent = request({ socketPath: this.socket, path: `/v1${path}`, agent: false, signal }, resolve);
+      const sent = request(
+        { socketPath: this.socket, path: `${this.#kind.base}${path}`, agent: false, signal },
+        resolve,
+      );
       sent.setHeader('Host', 'localhost');
       sent.on('error', reject);
       sent.end();
@@ -78,18 +112,21 @@ export class AgentClient {
   #status(response: IncomingMessage, path: string): UnreachableError {
     const { statusCode } = response;
     response.destroy();
-    return new UnreachableError(`Cannot ask the agent at ${this.socket} for ${path}: it answered ${statusCode}`, {
-      code: 'AGENT_STATUS',
-      hint: 'cilium-dbg status tells how the agent is',
-      operands: { path: this.socket, status: statusCode },
-    });
+    return new UnreachableError(
+      `Cannot ask ${this.#kind.name} at ${this.socket} for ${path}: it answered ${statusCode}`,
+      {
+        code: `${this.#kind.code}_STATUS`,
+        hint: `look at the status and the log of ${this.#kind.name}`,
+        operands: { path: this.socket, status: statusCode },
+      },
+    );
   }
 
   #unreachable(state: string, cause?: unknown): UnreachableError {
-    return new UnreachableError(`Cannot ask the agent at ${this.socket}: ${state}`, {
-      code: 'AGENT_UNREACHABLE',
+    return new UnreachableError(`Cannot ask ${this.#kind.name} at ${this.socket}: ${state}`, {
+      code: `${this.#kind.code}_UNREACHABLE`,
       cause,
-      hint: 'is a cilium-agent running here? name its socket with agent:SOCKET or CILIUM_SOCK',
+      hint: this.#kind.hint,
       operands: { path: this.socket },
     });
   }
@@ -109,11 +146,11 @@ export class AgentClient {
         return this.#denied(cause);
     }
     const broken = cause instanceof Error && 'code' in cause && ['ECONNRESET', 'EPIPE'].includes(String(cause.code));
-    return broken ? this.#unreachable('the agent broke off its answer', cause) : cause;
+    return broken ? this.#unreachable('it broke off its answer', cause) : cause;
   }
 
   #denied(cause: unknown): ToolError {
-    return new NotPermittedError(`Cannot ask the agent at ${this.socket}: permission denied`, {
+    return new NotPermittedError(`Cannot ask ${this.#kind.name} at ${this.socket}: permission denied`, {
       cause,
       hint: 'run as root or in the group of the socket',
       operands: { path: this.socket },
