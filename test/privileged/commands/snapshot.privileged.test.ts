@@ -250,7 +250,7 @@ describe('ipc snapshot', () => {
     );
   });
 
-  it('waits until the checkpoint has the numbers of the map, and not for ever', async () => {
+  it('waits until the checkpoint has the numbers of the map', async () => {
     const pin = pinned('map', [...ENTRIES, { prefix: '192.0.2.0/24', identity: 16777300 }]);
     const allocator = join(scratch, 'allocator.json');
     const more = [...CHECKPOINT, { id: 16777300, labels: { '192.0.2.0/24': { key: '192.0.2.0/24', source: 'cidr' } } }];
