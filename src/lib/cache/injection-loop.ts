@@ -41,7 +41,7 @@ export class InjectionLoop {
     this.wake();
   }
 
-  /** Ends with the slice that runs; what is left stays queued. */
+  /** A run that has begun comes to its end in its turns; nothing new begins. */
   stop(): void {
     this.#scheduler = undefined;
     this.#cancelRetry?.();
@@ -58,8 +58,9 @@ export class InjectionLoop {
     scheduler.soon(() => this.#begin(scheduler));
   }
 
-  /** Works off the queue now, in the order of the keys, so that numbers can be foretold. */
+  /** Works off the queue now, in the order of the keys, so that numbers can be foretold. Not while a run in the background goes on. */
   runNow(): InjectionResult {
+    if (this.#isRunning) throw new TypeError('the queue is being worked off in the background');
     const { states, revision } = this.#setup.queue.take();
     states.sort((a, b) => (a.key < b.key ? -1 : 1));
     const steps = this.#setup.injector.inject(states, batchPrefixes(revision));

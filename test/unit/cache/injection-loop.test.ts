@@ -127,7 +127,20 @@ describe('metadata that is resolved in the background', () => {
     expect(await isSettled(done)).toBe(true);
   });
 
-  test('stops with the slice that runs', () => {
+  test('cannot be resolved at once while a run goes on', () => {
+    const { cache } = newCache();
+    const scheduler = new FakeScheduler(3);
+    cache.start(scheduler);
+    cache.upsertMetadata(hosts(200));
+    scheduler.turn();
+    expect(() => cache.injectNow()).toThrow(TypeError);
+    cache.stop();
+    scheduler.settle();
+    expect(cache.entries.size).toBe(200);
+    expect(cache.injectNow()).toEqual({ remaining: [] });
+  });
+
+  test('begins nothing new when it was stopped', () => {
     const { cache } = newCache();
     const scheduler = new FakeScheduler();
     cache.start(scheduler);
