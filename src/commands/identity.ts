@@ -2,15 +2,13 @@ import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
 import { BaseCommand } from '../lib/cli/base-command.ts';
 import { commandArgs, commandFlags } from '../lib/cli/define.ts';
-import { parseDuration } from '../lib/cli/duration.ts';
+import { durationFlag } from '../lib/cli/flags.ts';
 import { sharedFlags } from '../lib/cli/shared-flags.ts';
 import { IdentitySources } from '../lib/cli/use-identities.ts';
 import { labelFlags } from '../lib/cli/use-labels.ts';
 import { parseIdentityQuery } from '../lib/inventory/identity-query.ts';
 import { takeInventory } from '../lib/inventory/take-inventory.ts';
 import { identityView } from '../lib/output/identity-view.ts';
-
-const durationFlag = Flags.custom<number>({ parse: async (text) => parseDuration(text), helpValue: 'D' });
 
 export default class Identity extends BaseCommand {
   static override summary = 'which labels a number has, which numbers a label, and what uses them';

@@ -6,6 +6,7 @@ import { reservedByName } from '../identity/reserved.ts';
 import { parseFlag } from '../ipcache/flags.ts';
 import { parseAddress } from '../net/address.ts';
 import { MAX_CLUSTER_ID, type Prefix, parsePrefix } from '../net/prefix.ts';
+import { parseDuration } from './duration.ts';
 
 /** A prefix, canonical. */
 export const prefixFlag = Flags.custom<Prefix>({ parse: async (text) => parsePrefix(text), helpValue: 'PREFIX' });
@@ -30,6 +31,9 @@ export const tunnelEndpointFlag = Flags.custom<Uint8Array>({
 
 /** An encrypt key, 0 for none. */
 export const encryptKeyFlag = Flags.custom<number>({ parse: async (text) => readEncryptKey(text), helpValue: 'KEY' });
+
+/** A duration, in milliseconds. */
+export const durationFlag = Flags.custom<number>({ parse: async (text) => parseDuration(text), helpValue: 'D' });
 
 /** A whole number that is not negative. */
 export const countFlag = Flags.custom<number>({ parse: async (text) => readCount(text), helpValue: 'N' });

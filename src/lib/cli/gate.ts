@@ -5,13 +5,11 @@
 import * as Flags from '@oclif/core/flags';
 import { SEVERITIES, type Severity } from '../check/finding.ts';
 import { EXIT, FindingError, ToolError } from '../errors.ts';
-import { parseDuration } from './duration.ts';
+import { durationFlag } from './flags.ts';
 import type { Log } from './log.ts';
 import { pause } from './pause.ts';
 
 const helpGroup = 'GATE';
-const durationFlag = Flags.custom<number>({ parse: async (text) => parseDuration(text), helpValue: 'D' });
-
 /** --fail-on as a list of the command's own words, --wait and --hold. */
 export function gateFlags<Word extends string>(words: readonly Word[], byDefault: readonly Word[]) {
   return {

@@ -3,9 +3,6 @@ import * as Flags from '@oclif/core/flags';
 import { UsageError } from '../errors.ts';
 import { type DeleteLimit, parseDeleteLimit } from '../gc/delete-limit.ts';
 import { formatAddress, parseAddress } from '../net/address.ts';
-import { parseDuration } from './duration.ts';
-
-export const durationFlag = Flags.custom<number>({ parse: async (text) => parseDuration(text), helpValue: 'D' });
 
 export const limitFlag = Flags.custom<DeleteLimit>({
   parse: async (text) => parseDeleteLimit(text),

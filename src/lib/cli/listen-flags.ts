@@ -5,8 +5,7 @@ import { UsageError } from '../errors.ts';
 import type { NodeFamilies } from '../listen/source-feed.ts';
 import { parseAddress } from '../net/address.ts';
 import { parseSourceRefs, type SourceRef } from '../sources/source-ref.ts';
-import { clusterFlag, countFlag } from './flags.ts';
-import { durationFlag } from './gc-flags.ts';
+import { clusterFlag, countFlag, durationFlag } from './flags.ts';
 import { clusterNameFlag } from './take-live.ts';
 import { programsWillReloadFlag, soleWriterFlag } from './use-owner.ts';
 

@@ -2,11 +2,8 @@
 import * as Flags from '@oclif/core/flags';
 import { UsageError } from '../errors.ts';
 import { DEFAULT_CHECKPOINT_PATH } from '../identity/checkpoint.ts';
-import { parseDuration } from './duration.ts';
-import { countFlag } from './flags.ts';
+import { countFlag, durationFlag } from './flags.ts';
 import { overrideOwnerFlag, programsWillReloadFlag, soleWriterFlag } from './use-owner.ts';
-
-const durationFlag = Flags.custom<number>({ parse: async (text) => parseDuration(text), helpValue: 'D' });
 
 const TARGET = 'TARGET';
 const SOURCE = 'SOURCE';
