@@ -1,5 +1,5 @@
 # Completion of ipc for bash: source <(ipc completion bash)
-_ipc_commands='batch completion decode delete diff doctor dump encode gc get identity listen release restore set snapshot'
+_ipc_commands='batch completion decode delete diff doctor dump encode gc get identity listen release restore set snapshot status'
 
 # The flags of a command.
 _ipc_flags() {
@@ -20,6 +20,7 @@ _ipc_flags() {
     restore) echo '--all --all-items --allocator-state --as-agent --bpffs --config --dry-run --file --foreign --from --hand-over --include-guessed --ipv4 --no-ipv4 --ipv6 --no-ipv6 --json --layout --log-format --log-level --map --map-flags --max-age --max-entries --output --override-owner --prefer --programs-will-reload --quiet --recreate --skip-ingress --sole-writer --state-dir --to --verbose --write-allocator-state' ;;
     set) echo '--allow-gap --bpffs --config --create --dry-run --encrypt-key --expect-identity --file --flag --from-backup --identity --json --layout --log-format --log-level --map --output --override-owner --quiet --replace --sole-writer --state-dir --tunnel --verbose' ;;
     snapshot) echo '--allocator-state --bpffs --cluster-name --config --dry-run --file --force --from --json --keep --labels --no-labels --layout --log-format --log-level --map --output --quiet --redact --redact-key --state-dir --verbose' ;;
+    status) echo '--bpffs --config --config-sources --file --json --layout --log-format --log-level --map --output --quiet --socket --state-dir --timeout --verbose' ;;
     *) echo '--help --version' ;;
   esac
 }
@@ -37,7 +38,7 @@ _ipc_value() {
     completion:--output | completion:-o) echo 'table' ;;
     decode:--output | decode:-o | identity:--output | identity:-o) echo 'table json ndjson csv' ;;
     *:--expect-identity | *:--identity) echo '@identity' ;;
-    delete:--output | delete:-o | diff:--output | diff:-o | doctor:--output | doctor:-o | encode:--output | encode:-o | gc:--output | gc:-o | listen:--output | listen:-o | release:--output | release:-o | restore:--output | restore:-o | set:--output | set:-o | snapshot:--output | snapshot:-o) echo 'table json' ;;
+    delete:--output | delete:-o | diff:--output | diff:-o | doctor:--output | doctor:-o | encode:--output | encode:-o | gc:--output | gc:-o | listen:--output | listen:-o | release:--output | release:-o | restore:--output | restore:-o | set:--output | set:-o | snapshot:--output | snapshot:-o | status:--output | status:-o) echo 'table json' ;;
     *:--by) echo 'numbers labels' ;;
     diff:--fail-on) echo 'cidr-label-lost renumbered relabelled removed added retunnelled rekeyed reflagged' ;;
     *:--scope) echo 'reserved global local remote-node unknown' ;;

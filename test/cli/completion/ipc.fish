@@ -20,6 +20,7 @@ complete -c ipc -n __fish_use_subcommand -a release -d 'end the reservations of 
 complete -c ipc -n __fish_use_subcommand -a restore -d 'keep the numbers of local identities over a restart, an upgrade or a move to another map'
 complete -c ipc -n __fish_use_subcommand -a set -d 'write one entry'
 complete -c ipc -n __fish_use_subcommand -a snapshot -d 'write the map with its labels to a file, to compare or to restore from'
+complete -c ipc -n __fish_use_subcommand -a status -d 'say what the last restore did, what will be released when, and whether all is ready'
 
 # batch
 complete -c ipc -n '__fish_seen_subcommand_from batch' -l bpffs -x -a '(__fish_complete_directories)' -d 'where the BPF file system is mounted'
@@ -207,7 +208,7 @@ complete -c ipc -n '__fish_seen_subcommand_from gc' -l tunnel -x -d 'only entrie
 complete -c ipc -n '__fish_seen_subcommand_from gc' -l verbose -s v -d 'print what is done, and stack traces'
 
 # get
-complete -c ipc -n '__fish_seen_subcommand_from get' -l against -x -d 'with --why: ask agent or agent:SOCKET'
+complete -c ipc -n '__fish_seen_subcommand_from get' -l against -x -d 'with --why: ask agent[:SOCKET] or listen[:SOCKET]'
 complete -c ipc -n '__fish_seen_subcommand_from get' -l allocator-state -r -F -d 'allocator checkpoint that labels are joined from (default: /var/run/cilium/state/local_allocator_state.json)'
 complete -c ipc -n '__fish_seen_subcommand_from get' -l bpffs -x -a '(__fish_complete_directories)' -d 'where the BPF file system is mounted'
 complete -c ipc -n '__fish_seen_subcommand_from get' -l config -r -F -d 'config file instead of /etc/ipc/config.yaml'
@@ -397,3 +398,20 @@ complete -c ipc -n '__fish_seen_subcommand_from snapshot' -l redact-key -r -F -d
 complete -c ipc -n '__fish_seen_subcommand_from snapshot' -l state-dir -x -a '(__fish_complete_directories)' -d 'where ipc keeps its state'
 complete -c ipc -n '__fish_seen_subcommand_from snapshot' -l verbose -s v -d 'print what is done, and stack traces'
 complete -c ipc -n '__fish_seen_subcommand_from snapshot' -F
+
+# status
+complete -c ipc -n '__fish_seen_subcommand_from status' -l bpffs -x -a '(__fish_complete_directories)' -d 'where the BPF file system is mounted'
+complete -c ipc -n '__fish_seen_subcommand_from status' -l config -r -F -d 'config file instead of /etc/ipc/config.yaml'
+complete -c ipc -n '__fish_seen_subcommand_from status' -l config-sources -d 'list every value of a flag and where it comes from'
+complete -c ipc -n '__fish_seen_subcommand_from status' -l file -r -F -d 'write the result to FILE, complete or not at all'
+complete -c ipc -n '__fish_seen_subcommand_from status' -l json -s j -d 'same as -o json; errors and warnings become JSON too'
+complete -c ipc -n '__fish_seen_subcommand_from status' -l layout -x -d 'layout of keys and values, instead of recognising it'
+complete -c ipc -n '__fish_seen_subcommand_from status' -l log-format -x -a 'text json' -d 'form of the lines on stderr'
+complete -c ipc -n '__fish_seen_subcommand_from status' -l log-level -x -a 'error warn info debug' -d 'least important line on stderr'
+complete -c ipc -n '__fish_seen_subcommand_from status' -l map -s m -r -F -a '(__ipc_values map)' -d 'pin on bpffs, id:N, name:NAME or datapath; by default the pin is looked for'
+complete -c ipc -n '__fish_seen_subcommand_from status' -l output -s o -x -a 'table json' -d 'format of the result'
+complete -c ipc -n '__fish_seen_subcommand_from status' -l quiet -s q -d 'print errors and the result only'
+complete -c ipc -n '__fish_seen_subcommand_from status' -l socket -x -d 'control socket of ipc listen; empty for none'
+complete -c ipc -n '__fish_seen_subcommand_from status' -l state-dir -x -a '(__fish_complete_directories)' -d 'where ipc keeps its state'
+complete -c ipc -n '__fish_seen_subcommand_from status' -l timeout -x -d 'how long the loop may take to answer'
+complete -c ipc -n '__fish_seen_subcommand_from status' -l verbose -s v -d 'print what is done, and stack traces'

@@ -38,6 +38,7 @@ _ipc() {
     'restore:keep the numbers of local identities over a restart, an upgrade or a move to another map'
     'set:write one entry'
     'snapshot:write the map with its labels to a file, to compare or to restore from'
+    'status:say what the last restore did, what will be released when, and whether all is ready'
   )
   if ((CURRENT == 2)); then
     _describe command commands
@@ -243,7 +244,7 @@ _ipc() {
       ;;
     get)
       _arguments -s \
-        '--against=[with --why\: ask agent or agent\:SOCKET]:SOURCE:' \
+        '--against=[with --why\: ask agent\[\:SOCKET\] or listen\[\:SOCKET\]]:SOURCE:' \
         '--allocator-state=[allocator checkpoint that labels are joined from (default\: /var/run/cilium/state/local_allocator_state.json)]:FILE:_files' \
         '--bpffs=[where the BPF file system is mounted]:DIR:_files -/' \
         '--config=[config file instead of /etc/ipc/config.yaml]:FILE:_files' \
@@ -439,6 +440,24 @@ _ipc() {
         '--state-dir=[where ipc keeps its state]:DIR:_files -/' \
         '(-v --verbose)'{-v,--verbose}'[print what is done, and stack traces]' \
         '*:argument:_files'
+      ;;
+    status)
+      _arguments -s \
+        '--bpffs=[where the BPF file system is mounted]:DIR:_files -/' \
+        '--config=[config file instead of /etc/ipc/config.yaml]:FILE:_files' \
+        '--config-sources[list every value of a flag and where it comes from]' \
+        '--file=[write the result to FILE, complete or not at all]:FILE:_files' \
+        '(-j --json)'{-j,--json}'[same as -o json; errors and warnings become JSON too]' \
+        '--layout=[layout of keys and values, instead of recognising it]:NAME:' \
+        '--log-format=[form of the lines on stderr]:LOG-FORMAT:(text json)' \
+        '--log-level=[least important line on stderr]:LOG-LEVEL:(error warn info debug)' \
+        '(-m --map)'{-m+,--map=}'[pin on bpffs, id\:N, name\:NAME or datapath; by default the pin is looked for]:MAP:_ipc_map' \
+        '(-o --output)'{-o+,--output=}'[format of the result]:OUTPUT:(table json)' \
+        '(-q --quiet)'{-q,--quiet}'[print errors and the result only]' \
+        '--socket=[control socket of ipc listen; empty for none]:PATH:' \
+        '--state-dir=[where ipc keeps its state]:DIR:_files -/' \
+        '--timeout=[how long the loop may take to answer]:D:' \
+        '(-v --verbose)'{-v,--verbose}'[print what is done, and stack traces]'
       ;;
   esac
 }
