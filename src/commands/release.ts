@@ -1,7 +1,7 @@
 import * as Flags from '@oclif/core/flags';
 import { BaseCommand } from '../lib/cli/base-command.ts';
 import { commandFlags } from '../lib/cli/define.ts';
-import { durationFlag } from '../lib/cli/gc-flags.ts';
+import { durationFlag } from '../lib/cli/flags.ts';
 import { ReleaseRun } from '../lib/cli/release-run.ts';
 import { sharedFlags } from '../lib/cli/shared-flags.ts';
 import { soleWriterFlag } from '../lib/cli/use-owner.ts';

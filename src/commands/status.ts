@@ -1,7 +1,7 @@
 import * as Flags from '@oclif/core/flags';
 import { BaseCommand } from '../lib/cli/base-command.ts';
 import { commandFlags } from '../lib/cli/define.ts';
-import { durationFlag } from '../lib/cli/gc-flags.ts';
+import { durationFlag } from '../lib/cli/flags.ts';
 import type { ValueSource } from '../lib/cli/layered-values.ts';
 import { sharedFlags } from '../lib/cli/shared-flags.ts';
 import { readStatus } from '../lib/cli/status-run.ts';
