@@ -19,7 +19,7 @@ export function cutOff(file: string, line: number): MalformedError {
   return new MalformedError(`Cannot read snapshot ${file}: ${state}`, {
     code: 'SNAPSHOT_CUT_OFF',
     hint: HINT,
-    operands: { file, line },
+    operands: { file, ...(line > 0 && { line }) },
   });
 }
 
