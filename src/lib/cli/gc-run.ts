@@ -1,17 +1,19 @@
 /** `ipc gc` between its flags and its report. */
+import { rmSync } from 'node:fs';
 
 import type { PlanItem } from '../change/plan-item.ts';
 import { collectGarbage, type Garbage, type GarbageStep } from '../gc/collect-garbage.ts';
 import { collectedLately, type DeleteLimit } from '../gc/delete-limit.ts';
 import type { DesiredState } from '../gc/desired.ts';
-import { kindOf, type MapRows } from '../gc/map-rows.ts';
+import { countCollected, garbageBackup } from '../gc/garbage-records.ts';
+import type { MapRows } from '../gc/map-rows.ts';
 import { isOfNode } from '../gc/protection.ts';
 import { explainPrefix } from '../ipcache/explain-prefix.ts';
 import { entryWords } from '../output/entry-words.ts';
 import type { PlanModel } from '../output/plan-view.ts';
 import { readMachineFacts } from '../snapshot/machine-facts.ts';
 import { type BackupFile, writeBackup } from '../state/backup.ts';
-import { type CollectedState, emptyCheckpoint } from '../state/checkpoint.ts';
+import { emptyCheckpoint } from '../state/checkpoint.ts';
 import type { ChangeMap } from './change-map.ts';
 import type { Log } from './log.ts';
 import { pause } from './pause.ts';
@@ -68,7 +70,15 @@ export class GcRun {
       wait: (ms) => pause(ms, signal),
       onProgress: (done) => progress.update(done),
       onStep: (step) => this.#log(step),
-      beforeDelete: (rows, stale) => this.#keepBackup(rows, stale),
+      beforeDelete: async (rows, stale) => {
+        await this.#explain(rows, stale);
+        this.#backup = await this.#writeBackup(rows, stale);
+      },
+      afterDelete: async (rows, gone) => {
+        const larger = this.#backup;
+        this.#backup = await this.#writeBackup(rows, gone);
+        if (larger !== undefined) rmSync(larger.path, { force: true });
+      },
     });
     progress.end();
     const stale = garbage.stale.map(({ row }) => row);
@@ -77,8 +87,7 @@ export class GcRun {
     return this.#model(garbage);
   }
 
-  async #keepBackup(rows: MapRows, stale: readonly number[]): Promise<void> {
-    await this.#explain(rows, stale);
+  #writeBackup(rows: MapRows, stale: readonly number[]): Promise<BackupFile | undefined> {
     const { lock, facts } = this.#target;
     if (lock === undefined) throw new Error('gc deletes without a lock');
     const { id, pin, layout } = facts;
@@ -88,7 +97,7 @@ export class GcRun {
       bootId: readMachineFacts().bootId ?? 'unknown',
       map: { id, layout, ...(pin !== undefined && { pin }) },
     };
-    this.#backup = await writeBackup(lock, header, backupEntries(rows, stale));
+    return writeBackup(lock, header, garbageBackup(rows, stale));
   }
 
   /** What answers for each prefix once all of it is gone. */
@@ -114,7 +123,7 @@ export class GcRun {
     const time = new Date(now).toISOString();
     const bootId = readMachineFacts().bootId ?? 'unknown';
     const before = state.checkpoint ?? emptyCheckpoint(state.pin, time, bootId);
-    const collected = [...collectedLately(before.collected, now), ...collectedNow(rows, deleted, time)];
+    const collected = [...collectedLately(before.collected, now), ...countCollected(rows, deleted, time)];
     await state.write({ ...before, time, bootId, collected });
   }
 
@@ -192,21 +201,4 @@ export class GcRun {
     else if (step.kind === 'delete') logger.debug(`deleting ${step.stale} entries`);
     else logger.info(`stale until now: ${step.stale}; reading again in ${step.ms / 1000} s`);
   }
-}
-
-function* backupEntries(rows: MapRows, stale: readonly number[]) {
-  for (const row of stale) {
-    const { prefix, identity } = rows.entry(row);
-    yield { prefix, identity, key: rows.key(row), before: rows.value(row) };
-  }
-}
-
-function collectedNow(rows: MapRows, deleted: readonly number[], time: string): CollectedState[] {
-  const counts = new Map<string, CollectedState>();
-  for (const row of deleted) {
-    const { scope, family } = kindOf(rows.kindCode(row));
-    const before = counts.get(`${scope} ${family}`)?.deleted ?? 0;
-    counts.set(`${scope} ${family}`, { time, scope, family, deleted: before + 1 });
-  }
-  return [...counts.values()];
 }

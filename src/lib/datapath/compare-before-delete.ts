@@ -24,11 +24,20 @@ export class Deleter {
    * @throws {IncompleteError} as isStored, only where the value differs @throws {ToolError} what the kernel answers
    */
   async delete(key: Uint8Array, expected: Uint8Array): Promise<ComparedDelete> {
+    return this.tryDelete(key, expected) ?? (await this.explain(key));
+  }
+
+  /** As `delete`, without waiting. @returns undefined where nothing was deleted; `explain` then says why */
+  tryDelete(key: Uint8Array, expected: Uint8Array): 'deleted' | 'absent' | undefined {
     // A stored key is its own longest match, so its value is what the lookup finds. An equal value of a wider entry is no
     // harm: the delete is exact, and says that there is no such key.
-    if (this.#map.lookup(key, this.#stored) && sameBytes(this.#stored, expected)) {
-      return this.#map.delete(key) ? 'deleted' : 'absent';
-    }
+    if (!this.#map.lookup(key, this.#stored)) return 'absent';
+    if (!sameBytes(this.#stored, expected)) return undefined;
+    return this.#map.delete(key) ? 'deleted' : 'absent';
+  }
+
+  /** What there is of a key whose value was not the one expected. */
+  async explain(key: Uint8Array): Promise<'changed' | 'absent'> {
     return (await isStored(this.#map, key)) ? 'changed' : 'absent';
   }
 }

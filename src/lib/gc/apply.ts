@@ -61,7 +61,7 @@ export async function deleteRows(
       continue;
     }
     key.set(rows.key(row));
-    outcomes.push(await deleter.delete(key, rows.value(row)));
+    outcomes.push(deleter.tryDelete(key, rows.value(row)) ?? (await deleter.explain(key)));
   }
   return outcomes;
 }

@@ -11,8 +11,14 @@ import { deleteRows, type Pace, putBackRows, type RowOutcome, stillThere } from 
 import { collectedLately, type DeleteLimit, requireWithinLimit } from './delete-limit.ts';
 import type { DesiredState } from './desired.ts';
 import { type MapRows, readMapRows } from './map-rows.ts';
-import { planStale, type StalePlan } from './plan.ts';
+import { confirmPlan, planStale, type StalePlan } from './plan.ts';
 import { StrongestRecords } from './wanted-value.ts';
+
+/**
+ * More than so many are not looked at once more before the backup is written: each is compared right before its delete
+ * anyway, and the backup is written again when some of them stayed.
+ */
+const MANY_STALE = 1000;
 
 export interface GarbageOptions extends Pace {
   readonly map: BpfMap;
@@ -31,6 +37,8 @@ export interface GarbageOptions extends Pace {
   readonly dryRun: boolean;
   /** Called once it is known what goes, before the first entry does: refuses, or keeps what is deleted. */
   readonly beforeDelete: (rows: MapRows, stale: readonly number[]) => Promise<void>;
+  /** Called when less went than `beforeDelete` was told, with what is gone and stays so. */
+  readonly afterDelete?: ((rows: MapRows, gone: readonly number[]) => Promise<void>) | undefined;
   /** Something the user waits for. */
   readonly onStep?: ((step: GarbageStep) => void) | undefined;
 }
@@ -55,50 +63,53 @@ export interface Garbage {
  * @throws {RefusedError} SOURCE_EMPTY, TOO_MANY, TOO_MANY_OF_KIND: nothing was deleted
  */
 export async function collectGarbage(options: GarbageOptions): Promise<Garbage> {
-  const { map, layout, desired, signal, onStep, dryRun } = options;
+  const { map, layout, signal, onStep, dryRun } = options;
   const rows = await readMapRows(map, layout, signal);
   onStep?.({ kind: 'walked', entries: rows.count });
   const plan = await confirmStale(options, rows);
-  const stale = await stillThere(map, rows, plan.stale);
-  const withdrawn = plan.first - stale.length;
-  const result = { rows, kept: plan.kept, withdrawn };
+  const stale = plan.stale.length > MANY_STALE && !dryRun ? plan.stale : await stillThere(map, rows, plan.stale);
+  const result = { rows, kept: plan.kept, withdrawn: plan.first - stale.length };
   if (stale.length === 0) return { ...result, stale: [] };
   if (dryRun) return { ...result, stale: stale.map((row) => ({ row, outcome: 'planned' })) };
   await options.beforeDelete(rows, stale);
   onStep?.({ kind: 'delete', stale: stale.length });
   const outcomes = await deleteRows(map, rows, stale, options);
   const gone = stale.filter((_, i) => outcomes[i] === 'deleted');
-  const raced = desired.length === 0 ? new Set<number>() : await putBackWanted(options, rows, gone);
+  const raced = await putBackWanted(options, rows, gone);
+  if (gone.length - raced.size < stale.length)
+    await options.afterDelete?.(
+      rows,
+      gone.filter((row) => !raced.has(row)),
+    );
   return {
     ...result,
     stale: stale.map((row, i) => ({ row, outcome: raced.has(row) ? 'raced' : (outcomes[i] ?? 'left') })),
   };
 }
 
-/** What is stale in both readings. */
+/** What is stale in both readings. @throws {RefusedError} one is empty, or says that too much is stale */
 async function confirmStale(options: GarbageOptions, rows: MapRows): Promise<StalePlan & { readonly first: number }> {
-  const { desired, confirmMs, wait, signal, onStep } = options;
-  const first = await readAndPlan(options, rows);
-  if (first.stale.length === 0 || desired.length === 0) return { ...first, first: first.stale.length };
+  const { map, desired, isSelected, confirmMs, wait, signal, onStep } = options;
+  const wanted = await readWanted(desired, rows, map.label);
+  const select = isSelected && ((row: number) => isSelected(rows, row));
+  const first = planStale({ rows, wanted, desired, isSelected: select });
+  const counted = { ...first, first: first.stale.length };
+  if (first.stale.length === 0 || desired.length === 0) return counted;
+  requireLimit(options, rows, first);
   onStep?.({ kind: 'confirm', stale: first.stale.length, ms: confirmMs });
   await wait(confirmMs);
   signal?.throwIfAborted();
-  const before = new Set(first.stale);
-  const second = await readAndPlan({ ...options, isSelected: (_, row) => before.has(row) }, rows);
-  return { ...second, kept: first.kept, first: first.stale.length };
+  if (desired.every((state) => state.isUnchanged?.() === true)) return counted;
+  const second = confirmPlan(first, { rows, wanted: await readWanted(desired, rows, map.label), desired });
+  return { ...second, first: first.stale.length };
 }
 
-/** One complete reading. @throws {RefusedError} it is empty, or says that too much is stale */
-async function readAndPlan(options: GarbageOptions, rows: MapRows): Promise<StalePlan> {
-  const { map, desired, isSelected, limit, collected, now } = options;
-  const wanted = await readWanted(desired, rows, map.label);
-  const select = isSelected && ((row: number) => isSelected(rows, row));
-  const plan = planStale({ rows, wanted, desired, isSelected: select });
-  if (desired.length > 0) {
-    const lately = collectedLately(collected, now());
-    requireWithinLimit({ rows, judged: plan.judged, stale: plan.stale, limit, collected: lately, map: map.label });
-  }
-  return plan;
+function requireLimit(
+  { map, limit, collected, now }: GarbageOptions,
+  rows: MapRows,
+  { judged, stale }: StalePlan,
+): void {
+  requireWithinLimit({ rows, judged, stale, limit, collected: collectedLately(collected, now()), map: map.label });
 }
 
 /** @throws {RefusedError} SOURCE_EMPTY: more likely not filled yet than a node without any entry */
@@ -110,10 +121,11 @@ async function readWanted(
 ): Promise<Uint8Array> {
   const wanted = new Uint8Array(rows.count);
   for (const state of desired) {
-    const records = await state.read(rows, (row, record) => {
+    const visit = (row: number, record?: SourceRecord): void => {
       wanted[row] = 1;
       if (record !== undefined) onRecord?.(row, record);
-    });
+    };
+    const records = await state.read(rows, visit, onRecord !== undefined);
     if (records > 0) continue;
     throw new RefusedError(`Cannot collect garbage in ${map}: ${state.name} is empty, and all of the map would go`, {
       code: 'SOURCE_EMPTY',
@@ -127,7 +139,8 @@ async function readWanted(
 /** The third reading. @returns rows that were put back @throws what the reading throws, once everything is back */
 async function putBackWanted(options: GarbageOptions, rows: MapRows, gone: readonly number[]): Promise<Set<number>> {
   const { map, desired } = options;
-  if (gone.length === 0) return new Set();
+  if (gone.length === 0 || desired.length === 0) return new Set();
+  if (desired.every((state) => state.isUnchanged?.() === true)) return new Set();
   const records = new StrongestRecords(new Set(gone));
   let wanted: Uint8Array;
   try {

@@ -9,11 +9,14 @@ export interface DesiredState {
   readonly name: string;
   /** Whether the absence of an entry of this kind means anything. Rests on the latest reading. */
   speaksFor(scope: IdentityScope, family: Family, clusterId: number): boolean;
+  /** Whether a reading now is certain to be the same as the latest; absent: it never is. */
+  isUnchanged?(): boolean;
   /**
    * One complete reading.
-   * @param onWanted called for every row that is wanted, with the record that says so, where there is one
+   * @param onWanted called for every row that is wanted
+   * @param withRecords also with the record that says so, where there is one
    * @returns how many things it wants, also such as are not in the map
    * @throws {UnreachableError} not to be reached, or not synced in time
    */
-  read(rows: MapRows, onWanted: (row: number, record?: SourceRecord) => void): Promise<number>;
+  read(rows: MapRows, onWanted: (row: number, record?: SourceRecord) => void, withRecords?: boolean): Promise<number>;
 }

@@ -3,9 +3,8 @@ import type { BpfMap } from '../bpf/map.ts';
 import { walkMap } from '../bpf/walk.ts';
 import { identityOf } from '../datapath/stored-identity.ts';
 import { IncompleteError } from '../errors.ts';
-import { type IdentityScope, scopeOf } from '../identity/numeric-identity.ts';
+import { type IdentityScope, MIN_GLOBAL, scopeOf } from '../identity/numeric-identity.ts';
 import { decodeEntry, type IpcacheEntry } from '../ipcache/entry.ts';
-import { EntryTable } from '../ipcache/entry-table.ts';
 import { decodeKey, encodeKey, keyClusterId, keyPrefixlen } from '../ipcache/key.ts';
 import { KeyIndex } from '../ipcache/key-index.ts';
 import { FAMILY_IPV6, KEY_BYTES, type Layout, STATIC_PREFIX_BITS } from '../ipcache/layout.ts';
@@ -20,6 +19,9 @@ export interface RowKind {
   readonly clusterId: number;
 }
 
+/** Rows to reserve room for, whatever a map says that it could hold. */
+const MOST_RESERVED = 1 << 20;
+const FIRST_LOCAL = 0x01000000;
 const SCOPES: readonly IdentityScope[] = ['reserved', 'global', 'local', 'remote-node', 'unknown'];
 
 /** What a kind code stands for. */
@@ -33,79 +35,98 @@ export function kindOf(code: number): RowKind {
 
 export class MapRows {
   readonly layout: Layout;
-  readonly #table: EntryTable;
-  readonly #index = new KeyIndex();
+  readonly #valueBytes: number;
+  /** Canonical keys; a row is the index of its key. */
+  readonly #index: KeyIndex;
+  #values: Uint8Array;
+  /** Keys as stored, of rows that are spelled otherwise: with host bits, or no prefix at all. */
+  readonly #stored = new Map<number, Uint8Array>();
   /** Rows whose key is no prefix: nothing that is known by prefixes can speak about them. */
   readonly #odd = new Set<number>();
-  readonly #scratch = new Uint8Array(KEY_BYTES);
 
-  constructor(layout: Layout) {
+  /** @param most how many rows there can be; it may still be more */
+  constructor(layout: Layout, most = 1024) {
     this.layout = layout;
-    this.#table = new EntryTable(layout.value.bytes);
+    this.#valueBytes = layout.value.bytes;
+    this.#index = new KeyIndex(most);
+    this.#values = new Uint8Array(most * this.#valueBytes);
   }
 
   get count(): number {
-    return this.#table.count;
+    return this.#index.count;
   }
 
   add(keys: Uint8Array, key: number, values: Uint8Array, value: number): void {
-    if (soundPrefixLength(this.layout.key, keys, key) >= 0) {
-      this.#index.add(keys, key);
-    } else {
-      const { prefix } = decodeKey(this.layout, keys, key);
-      if (prefix === undefined) this.#odd.add(this.count);
-      // An odd key is indexed as it is, so that rows and indices stay the same.
-      this.#index.add(prefix === undefined ? keys.subarray(key) : encodeKey(this.layout, prefix, this.#scratch));
-    }
-    this.#table.add(keys, key, values, value);
+    const row = this.count;
+    if (soundPrefixLength(this.layout.key, keys, key) >= 0) this.#index.add(keys, key);
+    else this.#addOther(row, keys.slice(key, key + KEY_BYTES));
+    const at = row * this.#valueBytes;
+    if (at === this.#values.length) this.#values = doubled(this.#values);
+    for (let i = 0; i < this.#valueBytes; i++) this.#values[at + i] = values[value + i] as number;
+  }
+
+  #addOther(row: number, stored: Uint8Array): void {
+    const { prefix } = decodeKey(this.layout, stored);
+    this.#stored.set(row, stored);
+    if (prefix === undefined) this.#odd.add(row);
+    // An odd key is indexed as it is, so that rows and indices stay the same.
+    this.#index.add(prefix === undefined ? stored : encodeKey(this.layout, prefix));
   }
 
   /** @param key canonical. @returns the row, or -1 */
   find(key: Uint8Array): number {
     const row = this.#index.find(key);
-    return this.#odd.has(row) ? -1 : row;
+    return this.#odd.size > 0 && this.#odd.has(row) ? -1 : row;
   }
 
   isPrefix(row: number): boolean {
-    return !this.#odd.has(row);
+    return this.#odd.size === 0 || !this.#odd.has(row);
   }
 
   identity(row: number): number {
-    return identityOf(this.layout, this.#table.values, row * this.#table.valueBytes);
+    return identityOf(this.layout, this.#values, row * this.#valueBytes);
   }
 
   /** Address bits of a row that is a prefix. */
   length(row: number): number {
-    return keyPrefixlen(this.#table.keys, row * KEY_BYTES) - STATIC_PREFIX_BITS;
+    return keyPrefixlen(this.#index.keys, row * KEY_BYTES) - STATIC_PREFIX_BITS;
   }
 
   /** A number for each kind of row, which `kindOf` makes words: there are few kinds and many rows. */
   kindCode(row: number): number {
     const key = row * KEY_BYTES;
-    const family = this.#table.keys[key + 7] === FAMILY_IPV6 ? 1 : 0;
-    const scope = SCOPES.indexOf(scopeOf(this.identity(row)));
-    return keyClusterId(this.layout, this.#table.keys, key) * 16 + scope * 2 + family;
+    const family = this.#index.keys[key + 7] === FAMILY_IPV6 ? 1 : 0;
+    const identity = this.identity(row);
+    const scope = identity < MIN_GLOBAL ? 0 : identity < FIRST_LOCAL ? 1 : SCOPES.indexOf(scopeOf(identity));
+    return keyClusterId(this.layout, this.#index.keys, key) * 16 + scope * 2 + family;
   }
 
   entry(row: number): IpcacheEntry {
-    const { keys, values, valueBytes } = this.#table;
-    return decodeEntry(this.layout, { keys, keyOffset: row * KEY_BYTES, values, valueOffset: row * valueBytes });
+    const stored = this.#stored.get(row);
+    const keys = stored ?? this.#index.keys;
+    const keyOffset = stored === undefined ? row * KEY_BYTES : 0;
+    return decodeEntry(this.layout, { keys, keyOffset, values: this.#values, valueOffset: row * this.#valueBytes });
   }
 
   /** Bytes as stored, host bits included; views that stay valid. */
   key(row: number): Uint8Array {
-    return this.#table.keys.subarray(row * KEY_BYTES, (row + 1) * KEY_BYTES);
+    return this.#stored.get(row) ?? this.#index.keys.subarray(row * KEY_BYTES, (row + 1) * KEY_BYTES);
   }
 
   value(row: number): Uint8Array {
-    const { values, valueBytes } = this.#table;
-    return values.subarray(row * valueBytes, (row + 1) * valueBytes);
+    return this.#values.subarray(row * this.#valueBytes, (row + 1) * this.#valueBytes);
   }
+}
+
+function doubled(bytes: Uint8Array): Uint8Array {
+  const larger = new Uint8Array(bytes.length * 2);
+  larger.set(bytes);
+  return larger;
 }
 
 /** Walks the map. @throws {IncompleteError} WALK_INCOMPLETE: what was not seen could not be told from what is stale */
 export async function readMapRows(map: BpfMap, layout: Layout, signal?: AbortSignal): Promise<MapRows> {
-  const rows = new MapRows(layout);
+  const rows = new MapRows(layout, Math.min(map.info.maxEntries, MOST_RESERVED));
   const { complete, reason } = await listEntries(walkMap(map, { signal }), {
     valueBytes: map.info.valueBytes,
     onEntry: (keys, key, values, value) => rows.add(keys, key, values, value),

@@ -13,6 +13,12 @@ export interface PlanInput {
   readonly isSelected?: ((row: number) => boolean) | undefined;
 }
 
+/** What a second reading leaves of a plan: rows that are still not wanted, and still of a kind that is judged. */
+export function confirmPlan(plan: StalePlan, { rows, wanted, desired }: Omit<PlanInput, 'isSelected'>): StalePlan {
+  const speaks = spokenKinds(desired);
+  return { ...plan, stale: plan.stale.filter((row) => wanted[row] !== 1 && speaks(rows.kindCode(row))) };
+}
+
 export interface StalePlan {
   /** Rows that may be judged at all: the whole of which the limit is a share. */
   readonly judged: readonly number[];

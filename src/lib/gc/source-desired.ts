@@ -3,11 +3,14 @@ import { prefixTextOf } from '../cache/cache-key.ts';
 import { writeEventKey } from '../datapath/event-key.ts';
 import { LayoutError } from '../errors.ts';
 import type { IdentityScope } from '../identity/numeric-identity.ts';
-import { KEY_BYTES } from '../ipcache/layout.ts';
+import { FAMILY_IPV4, FAMILY_IPV6, KEY_BYTES, STATIC_PREFIX_BITS } from '../ipcache/layout.ts';
 import type { Family } from '../net/address.ts';
+import { ADDRESS_AT, RANK } from '../snapshot/entry-row.ts';
 import type { ReadOptions, Source, SourceRecord } from '../sources/source.ts';
 import type { DesiredState } from './desired.ts';
 import type { MapRows } from './map-rows.ts';
+
+const ADDRESS_BYTES = 16;
 
 export class SourceDesired implements DesiredState {
   readonly #source: Source;
@@ -27,7 +30,24 @@ export class SourceDesired implements DesiredState {
     return this.#source.speaksFor(scope, family, clusterId);
   }
 
-  async read(rows: MapRows, onWanted: (row: number, record: SourceRecord) => void): Promise<number> {
+  isUnchanged(): boolean {
+    return this.#source.isUnchanged?.() === true;
+  }
+
+  /** @param withRecords whether `onWanted` needs them; without, a source may be read faster */
+  async read(
+    rows: MapRows,
+    onWanted: (row: number, record?: SourceRecord) => void,
+    withRecords = false,
+  ): Promise<number> {
+    const read = withRecords || !hasWideClusterId(rows) ? undefined : this.#source.readPrefixes?.bind(this.#source);
+    if (read !== undefined) {
+      const visit = (sortKey: Uint8Array): void => {
+        const row = this.#rowOf(rows, sortKey);
+        if (row >= 0) onWanted(row);
+      };
+      return (await read(visit, this.#options)).records;
+    }
     const { records } = await this.#source.read((record) => {
       const row = this.#row(rows, prefixTextOf(record.key));
       if (row >= 0) onWanted(row, record);
@@ -45,4 +65,24 @@ export class SourceDesired implements DesiredState {
     }
     return rows.find(this.#key);
   }
+
+  /** From family, cluster (big endian), address and length to the bytes of a key. */
+  #rowOf(rows: MapRows, sortKey: Uint8Array): number {
+    const key = this.#key;
+    key[0] = STATIC_PREFIX_BITS + (sortKey[ADDRESS_AT + ADDRESS_BYTES] as number);
+    key[1] = 0;
+    key[2] = 0;
+    key[3] = 0;
+    key[4] = sortKey[2] as number;
+    key[5] = sortKey[1] as number;
+    key[6] = 0;
+    key[7] = sortKey[0] === RANK.ipv6 ? FAMILY_IPV6 : FAMILY_IPV4;
+    for (let i = 0; i < ADDRESS_BYTES; i++) key[8 + i] = sortKey[ADDRESS_AT + i] as number;
+    return rows.find(key);
+  }
+}
+
+/** The key has the cluster ID where the fast way puts it. */
+function hasWideClusterId({ layout }: MapRows): boolean {
+  return layout.key.clusterId?.offset === 4 && layout.key.clusterId.bytes === 2;
 }

@@ -1,11 +1,12 @@
 /** A snapshot as a source: the desired state is what a map once had. It never changes while it is followed. */
+import { statSync } from 'node:fs';
 import { UnreachableError } from '../errors.ts';
 import type { IdentityScope } from '../identity/numeric-identity.ts';
 import { scopeOf } from '../identity/numeric-identity.ts';
 import type { Family } from '../net/address.ts';
 import type { EntryRow } from '../snapshot/entry-row.ts';
 import { visitRows } from '../snapshot/read-rows.ts';
-import { openSnapshot } from '../snapshot/snapshot-reader.ts';
+import { openSnapshot, type SnapshotReader } from '../snapshot/snapshot-reader.ts';
 import { Coverage } from './coverage.ts';
 import type { Reading, ReadOptions, Source, SourceRecord, SourceSink } from './source.ts';
 
@@ -14,6 +15,8 @@ export class SnapshotSource implements Source {
   readonly rank: string;
   readonly #path: string;
   #coverage = new Coverage();
+  /** Of the file, before it was read last. */
+  #stamp: string | undefined;
 
   constructor({ name, rank, path }: { readonly name: string; readonly rank: string; readonly path: string }) {
     this.name = name;
@@ -25,11 +28,24 @@ export class SnapshotSource implements Source {
     return this.#coverage.has(scope, family, clusterId);
   }
 
+  /** The file is the same one, and nobody has written to it. */
+  isUnchanged(): boolean {
+    return this.#stamp !== undefined && this.#stamp === stampOf(this.#path);
+  }
+
+  read(visit: (record: SourceRecord & { readonly identity: number }) => void, options: ReadOptions): Promise<Reading> {
+    return this.#read((row, reader) => {
+      visit(recordOf(row, this.rank, reader.identities.labels(row.identity)));
+    }, options);
+  }
+
+  readPrefixes(visit: (sortKey: Uint8Array) => void, options: ReadOptions): Promise<Reading> {
+    return this.#read((row) => visit(row.sortKey), options);
+  }
+
   /** Dead and catch-all keys are no prefixes and are passed over. */
-  async read(
-    visit: (record: SourceRecord & { readonly identity: number }) => void,
-    { signal }: ReadOptions,
-  ): Promise<Reading> {
+  async #read(visit: (row: EntryRow, reader: SnapshotReader) => void, { signal }: ReadOptions): Promise<Reading> {
+    const stamp = stampOf(this.#path);
     await using reader = await openSnapshot(this.#path);
     const coverage = new Coverage();
     let records = 0;
@@ -37,10 +53,11 @@ export class SnapshotSource implements Source {
       if (row.rawKey !== '') return;
       if ((++records & 0xfff) === 0) signal?.throwIfAborted();
       coverage.addKind(scopeOf(row.identity), row.family, row.clusterId);
-      visit(recordOf(row, this.rank, reader.identities.labels(row.identity)));
+      visit(row, reader);
     });
     if (!reader.end.complete) throw this.#incomplete();
     this.#coverage = coverage;
+    this.#stamp = stamp;
     return { revision: reader.end.sha256, records };
   }
 
@@ -65,6 +82,12 @@ export class SnapshotSource implements Source {
       operands: { file: this.#path },
     });
   }
+}
+
+/** Which file it is and when it changed last; undefined where there is none. A change always moves the ctime. */
+function stampOf(path: string): string | undefined {
+  const stats = statSync(path, { bigint: true, throwIfNoEntry: false });
+  return stats && `${stats.dev} ${stats.ino} ${stats.size} ${stats.mtimeNs} ${stats.ctimeNs}`;
 }
 
 /** Skip tunnel and remote cluster; the other bits follow from the tunnel. */

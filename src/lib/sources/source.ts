@@ -86,6 +86,13 @@ export interface Source extends AsyncDisposable {
    * @throws {MalformedError} for input that cannot be relied on
    */
   read(visit: (record: SourceRecord) => void, options: ReadOptions): Promise<Reading>;
+  /** Whether a reading now is certain to be the same as the latest; absent: it never is. */
+  isUnchanged?(): boolean;
+  /**
+   * As `read`, for whoever only asks which prefixes there are: 20 bytes each, as in EntryRow.sortKey, the same array every
+   * time. Absent where that is not faster.
+   */
+  readPrefixes?(visit: (sortKey: Uint8Array) => void, options: ReadOptions): Promise<Reading>;
   /**
    * Tells the sink everything that is there, then every change, until the signal fires or the source has ended.
    * A source that is down is tried again for ever; each change of its state is told once.

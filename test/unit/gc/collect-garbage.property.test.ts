@@ -52,7 +52,7 @@ const entry = fc.tuple(fc.constantFrom(...PREFIXES), fc.constantFrom(...IDENTITI
 class Agent {
   readonly kernel = new FakeKernel();
   readonly source = new FakeSource();
-  readonly opened = this.kernel.createMap();
+  readonly opened = this.kernel.createMap({ maxEntries: 1000 });
   readonly has = new Map<string, number>();
   /** Prefixes that the agent touched while the collection ran. */
   readonly touched = new Set<string>();

@@ -19,7 +19,7 @@ const NOW = Date.UTC(2026, 0, 2);
 class World {
   readonly kernel = new FakeKernel();
   readonly source = new FakeSource();
-  readonly opened = this.kernel.createMap();
+  readonly opened = this.kernel.createMap({ maxEntries: 1000 });
   readonly waits: number[] = [];
   readonly backups: string[][] = [];
   onWait: (ms: number) => void = () => {};
