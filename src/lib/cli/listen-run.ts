@@ -2,7 +2,7 @@
 import { resolve } from 'node:path';
 import { parseMapRef } from '../bpf/map-ref.ts';
 import { openIpcacheMap } from '../bpf/open-ipcache-map.ts';
-import { UsageError } from '../errors.ts';
+import { NotFoundError, UsageError } from '../errors.ts';
 import { parseLayoutName } from '../ipcache/parse-layout-name.ts';
 import type { Clock } from '../listen/clock.ts';
 import type { LoopEvent } from '../listen/loop-event.ts';
@@ -37,6 +37,7 @@ export function loopSetup(run: ListenRun): LoopSetup {
   const { flags, shared, runtime, signal } = run;
   const node = nodeFamilies(flags);
   const rules = tunnelRules(flags);
+  const sources = openSources(run);
   const kernel = new LinuxKernel();
   return {
     kernel,
@@ -47,7 +48,7 @@ export function loopSetup(run: ListenRun): LoopSetup {
     mapFlags: mapFlags(flags),
     recreate: flags.recreate,
     restore: !flags['no-restore'],
-    sources: openSources(run),
+    sources,
     node,
     rules,
     identities: {
@@ -114,6 +115,13 @@ function pinOf({ shared, tcBpfMnt, logger }: ListenRun, kernel: LinuxKernel): st
   }
   const ref = parseMapRef(shared.map);
   if (ref.kind === 'pin') return resolve(ref.path);
+  if (ref.kind === 'file') {
+    throw new NotFoundError(`Cannot feed ${ref.path}: it is not on a bpf filesystem`, {
+      code: 'NOT_BPFFS',
+      hint: 'pins live on bpffs: mount -t bpf bpf /sys/fs/bpf',
+      operands: { path: ref.path },
+    });
+  }
   throw new UsageError(`Cannot feed ${shared.map}: a map is fed by its pin, which others find it by`, {
     code: 'PIN_NEEDED',
     hint: 'name a path on bpffs with --map; it is made when nothing is there',

@@ -2,10 +2,13 @@
  * The agent loop: sources → cache → map, in the order that keeps numbers: lock, restore, open or make the map, replay,
  * run; release when the grace period after the sync of all sources is over; drain at the end.
  */
+import { mkdirSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 import { Ipcache } from '../cache/ipcache.ts';
 import type { CacheProblem } from '../cache/problem.ts';
 import { UnreachableError } from '../errors.ts';
+import { fileError } from '../fs/file-error.ts';
 import { CachingAllocator } from '../identity/caching-allocator.ts';
 import { openState, type State } from '../state/state.ts';
 import { Auditor } from './auditor.ts';
@@ -65,6 +68,7 @@ export class AgentLoop {
   async run(): Promise<LoopSummary> {
     const { setup } = this;
     this.#enter('lock');
+    makePinDirectory(setup.pin);
     using state = openState({ directory: setup.stateDirectory, pin: setup.pin });
     this.#parts = await this.#open(state);
     const { follower, sources, cache, auditor, collector } = this.#parts;
@@ -219,6 +223,15 @@ export class AgentLoop {
     // Counted by the source that named it.
     if (problem.kind === 'unknown-key') return;
     this.setup.tell({ kind: 'cache-problem', message: problemText(problem) });
+  }
+}
+
+/** As Cilium makes it. The lock is on this directory. */
+function makePinDirectory(pin: string): void {
+  try {
+    mkdirSync(dirname(pin), { recursive: true, mode: 0o700 });
+  } catch (cause) {
+    throw fileError('create', dirname(pin), cause);
   }
 }
 

@@ -1,15 +1,13 @@
 /** The map that a loop feeds: the pinned one, a new one where there is none, or a new one in its place. */
-import { mkdirSync } from 'node:fs';
-import { dirname } from 'node:path';
 import { createMap } from '../bpf/create-map.ts';
 import type { BpfMap } from '../bpf/map.ts';
+import { openPin } from '../bpf/open-pin.ts';
 import { pinMap, renamePin, unpin } from '../bpf/pin.ts';
 import type { Ipcache } from '../cache/ipcache.ts';
 import { BpfListener } from '../datapath/bpf-listener.ts';
 import { MapWriter } from '../datapath/map-writer.ts';
 import type { TunnelRules } from '../datapath/tunnel-endpoint.ts';
 import { FailedError, NotFoundError } from '../errors.ts';
-import { fileError } from '../fs/file-error.ts';
 import type { IpcacheMap } from '../ipcache/ipcache-map.ts';
 import type { Layout, LayoutName } from '../ipcache/layout.ts';
 import type { Kernel } from '../native/kernel.ts';
@@ -37,19 +35,10 @@ const PENDING = '_pending';
 export function createTarget(options: NewTargetOptions): Target {
   const { kernel, pin } = options;
   const { spec, layout } = specOf(options);
-  try {
-    mkdirSync(dirname(pin), { recursive: true, mode: 0o700 });
-  } catch (cause) {
-    throw fileError('create', dirname(pin), cause);
-  }
-  const map = createMap(kernel, spec);
-  try {
-    pinMap(map, pin);
-  } catch (error) {
-    map[Symbol.dispose]();
-    throw error;
-  }
-  return { map, layout };
+  using map = createMap(kernel, spec);
+  pinMap(map, pin);
+  // Opened by its name, which messages then have.
+  return { map: openPin(pin, { kernel, write: true }), layout };
 }
 
 /**
@@ -79,7 +68,8 @@ export async function recreateTarget(options: NewTargetOptions, cache: Ipcache, 
       });
     }
     renamePin(pending, pin);
-    return target;
+    map[Symbol.dispose]();
+    return { map: openPin(pin, { kernel: options.kernel, write: true }), layout };
   } catch (error) {
     removePin(pending);
     target.map[Symbol.dispose]();
