@@ -21,7 +21,7 @@ const READERS: readonly { readonly argv: readonly string[]; readonly onEmpty: nu
   { argv: ['dump'], onEmpty: 0 },
   { argv: ['dump', '--count'], onEmpty: 0 },
   { argv: ['get', '10.0.0.1'], onEmpty: 12, prints: true },
-  { argv: ['snapshot', '-', '--no-labels'], onEmpty: 0 },
+  { argv: ['snapshot', '--dry-run', '--no-labels', '/tmp/never-written'], onEmpty: 0 },
 ];
 
 const kernel = new LinuxKernel();
