@@ -6,6 +6,7 @@ import { canonicalLabels } from '../identity/label-resolver.ts';
 import type { RestoreModel } from '../output/restore-view.ts';
 import type { Ownership } from '../owner/decide-owner.ts';
 import type { AllocatorFilePlan } from '../restore/allocator-file.ts';
+import { guessedLabelTexts } from '../restore/guessed-labels.ts';
 import { isAdded, type PlannedEntry } from '../restore/planned-entry.ts';
 import { type PolicyMapCounter, policyMapCounter } from './policy-map-counts.ts';
 import type { Prepared, RestoreRunOptions } from './restore-run.ts';
@@ -119,6 +120,16 @@ function madeFacts({ kind, made }: Prepared['target']) {
   };
 }
 
+/** Entries that keep their number without anybody knowing its labels: more than so many are counted, not listed. */
+const MOST_UNSURE = 1000;
+
+function unsureOf(entries: readonly PlannedEntry[]): number {
+  return entries.reduce(
+    (sum, { action, kind }) => sum + (action === 'keep' && kind !== 'known' && kind !== 'ingress' ? 1 : 0),
+    0,
+  );
+}
+
 /** Numbers that change their meaning for some prefix: whoever has them in a policy map is hurt. */
 function changedNumbers(entries: readonly PlannedEntry[]): Set<number> {
   const ids = new Set<number>();
@@ -137,9 +148,11 @@ function items(
   const failed = new Map(written.failures.map((failure) => [failure.entry, failure.reason]));
   const isRun = !flags['dry-run'] && refusal === undefined;
   const list: PlanItem[] = [];
+  const listsKept = flags['all-items'] || unsureOf(prepared.plan.entries) <= MOST_UNSURE;
   for (const entry of prepared.plan.entries) {
-    if (entry.action === 'keep' && entry.kind === 'known' && !flags['all-items']) continue;
-    list.push(itemOf(entry, isRun, failed.get(entry), counter));
+    const { action, kind } = entry;
+    if (action === 'keep' && (kind === 'known' || !listsKept) && kind !== 'ingress' && !flags['all-items']) continue;
+    list.push(itemOf(entry, prepared, isRun, failed.get(entry), counter));
   }
   for (const { prefix, identity, entry, reason } of written.failures) {
     if (entry === undefined) list.push({ action: 'conflict', prefix, identity, reason, done: false });
@@ -151,11 +164,12 @@ function items(
 
 function itemOf(
   entry: PlannedEntry,
+  prepared: Prepared,
   isRun: boolean,
   failure: string | undefined,
   counter: PolicyMapCounter | undefined,
 ): PlanItem {
-  const { prefix, identity, action, labels, labelsFrom, was } = entry;
+  const { prefix, identity, action, was } = entry;
   const counted = action === 'update' || action === 'conflict';
   return {
     action,
@@ -163,9 +177,17 @@ function itemOf(
     identity,
     reason: failure ?? reasonOf(entry),
     ...(counted && counter !== undefined && { policyMaps: counter(was ?? identity) }),
-    ...(labels !== undefined && { labels: canonicalLabels(labels), labelsFrom }),
+    ...labelFields(entry, prepared),
     done: isRun && failure === undefined && (isAdded(entry) || action === 'update' || action === 'keep'),
   };
+}
+
+function labelFields(
+  { prefix, labels, labelsFrom }: PlannedEntry,
+  { known }: Prepared,
+): Pick<PlanItem, 'labels' | 'labelsFrom'> {
+  if (labels !== undefined) return { labels: canonicalLabels(labels), labelsFrom };
+  return labelsFrom === 'guessed' ? { labels: guessedLabelTexts(prefix, known.options), labelsFrom } : {};
 }
 
 function reasonOf({ action, kind, reason, other, was }: PlannedEntry): string {
@@ -194,6 +216,10 @@ function warnings({ prepared: { reading, present, plan, known, allocator } }: Re
   if (present?.complete === false) list.push(`the target was not read to its end: ${present.reason ?? 'cut off'}`);
   if (allocator.state === 'damaged') list.push(`${allocator.path} is damaged and was not used`);
   const shared = new Set(plan.entries.filter(({ kind }) => kind === 'unknown').map(({ identity }) => identity)).size;
+  const unsure = unsureOf(plan.entries);
+  if (unsure > MOST_UNSURE) {
+    list.push(`${unsure} entries keep numbers whose labels nobody knows; --all-items lists them`);
+  }
   if (shared > 0) list.push(`labels of ${shared} shared numbers are unknown: only a checkpoint or a snapshot has them`);
   if (plan.rescoped.length > 0) {
     list.push(

@@ -158,10 +158,11 @@ export class RestoreRun {
     const plan = planRestore({
       source: reading,
       known,
-      labelsInSource: source.outgoing.labels,
+      ...(source.outgoing.labels && { labelsInSource: source.outgoing.labels }),
       remembered,
       target: present ?? (target.kind === 'same' ? 'same' : 'new'),
       preferCheckpoint: flags.prefer === 'checkpoint',
+      lazyGuesses: flags['write-allocator-state'] === undefined,
     });
     return {
       source,

@@ -12,7 +12,7 @@ import { type Prefix, samePrefixBits } from '../net/prefix.ts';
 
 /** The checkpoint of the agent: the meaning that numbers have now. */
 export class KnownLabels {
-  readonly #options: IdentityOptions;
+  readonly options: IdentityOptions;
   readonly #byNumber = new Map<number, Labels>();
   readonly #byLabels = new Map<string, number>();
   /** Numbers whose labels belong to another scope, or to a fixed number, by now. */
@@ -23,7 +23,7 @@ export class KnownLabels {
   worldMoved = 0;
 
   constructor(records: readonly IdentityRecord[] | undefined, options: IdentityOptions) {
-    this.#options = options;
+    this.options = options;
     const reserved = new ReservedIdentities(options);
     for (const { id, labels } of records ?? []) {
       const scope = scopeForLabels(labels);
@@ -43,6 +43,11 @@ export class KnownLabels {
       this.#noteNumber(labels, id);
       if (this.#isOfOtherFamilies(labels)) this.worldMoved++;
     }
+  }
+
+  /** There is nothing that a number or a label set could disagree with. */
+  get isEmpty(): boolean {
+    return this.#byLabels.size === 0;
   }
 
   get size(): number {
@@ -65,7 +70,7 @@ export class KnownLabels {
 
   /** The labels that a prefix has by itself. */
   guess(prefix: Prefix): Labels {
-    return cidrLabels(prefix, this.#options);
+    return cidrLabels(prefix, this.options);
   }
 
   #noteNumber(labels: Labels, id: number): void {
@@ -74,7 +79,7 @@ export class KnownLabels {
   }
 
   #isOfOtherFamilies(labels: Labels): boolean {
-    const dual = this.#options.enableIPv4 && this.#options.enableIPv6;
+    const dual = this.options.enableIPv4 && this.options.enableIPv6;
     const list = labels.sortedList;
     return dual ? list.includes('reserved:world=;') : /reserved:world-ipv[46]=;/.test(list);
   }

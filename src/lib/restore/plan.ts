@@ -32,6 +32,8 @@ export interface PlanInput {
   /** `same`: the source map itself is written; `new`: an empty map. */
   readonly target: 'same' | 'new' | TargetView;
   readonly preferCheckpoint?: boolean;
+  /** Guessed labels are left to `guessedLabelTexts` where nothing has to be compared with them. */
+  readonly lazyGuesses?: boolean;
 }
 
 export interface Remembered {
@@ -43,8 +45,11 @@ export interface Remembered {
 export function planRestore(input: PlanInput): RestorePlan {
   const planner = new Planner(input);
   const entries: PlannedEntry[] = [];
+  const { known, target, labelsInSource, lazyGuesses } = input;
+  const isPlain = lazyGuesses === true && known.isEmpty && target === 'same' && labelsInSource === undefined;
   for (const { prefix, identity, class: kind } of input.source.kept) {
-    if (kind === 'local' || kind === 'ingress') entries.push(planner.plan(prefix, identity, kind));
+    if (kind !== 'local' && kind !== 'ingress') continue;
+    entries.push(isPlain ? planner.keep(prefix, identity, kind) : planner.plan(prefix, identity, kind));
   }
   return { entries, withheld: numbersInSight(input), rescoped: input.known.rescoped };
 }
@@ -68,6 +73,18 @@ class Planner {
     for (const { identity, class: kind } of input.source.kept) {
       if (kind === 'local') this.#uses.set(identity, (this.#uses.get(identity) ?? 0) + 1);
     }
+  }
+
+  /** An entry of the map that is written itself, with nothing known that could disagree. */
+  keep(prefix: string, identity: number, kind: 'local' | 'ingress'): PlannedEntry {
+    if (kind === 'ingress') return { prefix, identity, kind, action: 'keep' };
+    const before = this.#input.remembered?.(identity, prefix);
+    if (before !== undefined && before.labelsFrom !== 'guessed') {
+      const { labels, labelsFrom } = before;
+      return { prefix, identity, kind: 'known', labels, labelsFrom, action: 'keep' };
+    }
+    if (this.#uses.get(identity) !== 1) return { prefix, identity, kind: 'unknown', action: 'keep' };
+    return { prefix, identity, kind: 'guessed', labelsFrom: 'guessed', action: 'keep' };
   }
 
   plan(text: string, identity: number, kind: 'local' | 'ingress'): PlannedEntry {
@@ -115,6 +132,8 @@ class Planner {
     const before = remembered?.(identity, text);
     if (before !== undefined && before.labelsFrom !== 'guessed') return { ...entry, kind: 'known', ...before };
     if (this.#uses.get(identity) !== 1) return { ...entry, kind: 'unknown' };
+    const isLazy = this.#input.lazyGuesses === true && known.isEmpty;
+    if (isLazy) return { prefix: text, identity, kind: 'guessed', labelsFrom: 'guessed' };
     return { ...entry, kind: 'guessed', labels: known.guess(prefix), labelsFrom: 'guessed' };
   }
 

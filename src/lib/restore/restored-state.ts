@@ -3,6 +3,7 @@ import { canonicalLabels } from '../identity/label-resolver.ts';
 import type { Labels } from '../identity/labels.ts';
 import { hasLocalScope, hasRemoteNodeScope } from '../identity/numeric-identity.ts';
 import type { Placeholder, RestoredState, StateCheckpoint, StateIdentity } from '../state/checkpoint.ts';
+import { guessedLabelTexts } from './guessed-labels.ts';
 import type { KnownLabels } from './known-labels.ts';
 import { isPlaced, type PlannedEntry, type RestorePlan } from './planned-entry.ts';
 import type { SourceEntry } from './source-reading.ts';
@@ -53,6 +54,7 @@ export function restoredState(input: RestoredStateInput): Omit<StateCheckpoint, 
 
 interface Gathered {
   labels?: Labels | undefined;
+  texts?: readonly string[];
   labelsFrom?: StateIdentity['labelsFrom'];
   readonly prefixes: string[];
 }
@@ -73,23 +75,24 @@ function identities({ plan, kept, known }: RestoredStateInput, placed: readonly 
     gathered.prefixes.push(prefix);
     gathered.labels ??= labels;
     gathered.labelsFrom ??= labelsFrom;
+    if (labels === undefined && labelsFrom === 'guessed') gathered.texts = guessedLabelTexts(prefix, known.options);
   }
   for (const entry of kept)
     if (entry.class !== 'local' && isRemembered(entry)) get(entry.identity).prefixes.push(entry.prefix);
   for (const id of plan.withheld) {
     const gathered = get(id);
-    if (gathered.labels !== undefined) continue;
+    if (gathered.labels !== undefined || gathered.texts !== undefined) continue;
     gathered.labels = known.labels(id);
     if (gathered.labels !== undefined) gathered.labelsFrom = 'allocator';
   }
   return [...found]
     .sort(([a], [b]) => a - b)
-    .map(([identity, { labels, labelsFrom, prefixes }]) => ({
-      identity,
-      ...(labels !== undefined && { labels: canonicalLabels(labels) }),
-      ...(labelsFrom !== undefined && { labelsFrom }),
-      prefixes,
-    }));
+    .map(([identity, { labels, texts, labelsFrom, prefixes }]) => {
+      const shown = labels === undefined ? texts : canonicalLabels(labels);
+      return shown === undefined || labelsFrom === undefined
+        ? { identity, prefixes }
+        : { identity, labels: shown, labelsFrom, prefixes };
+    });
 }
 
 /** Keys that are no prefix, or not only one, have no text that the state could hold. */

@@ -30,12 +30,12 @@ async function restored(entries = [...FIVE, INGRESS, { prefix: '198.0.0.0/8', id
   await site.report(Restore, ['--map', site.pin, '--allocator-state', site.allocator('null')], 0, { now: AT });
 }
 
-function claims(entries: readonly { prefix: string; identity: number }[], synced = true): string {
+function claims(entries: readonly { prefix: string; identity: number }[]): string {
   const lines = entries.map(({ prefix, identity }) =>
     JSON.stringify({ op: 'upsert', prefix, identity, source: 'generated' }),
   );
   const path = site.file('claims.ndjson');
-  writeFileSync(path, `${[...lines, ...(synced ? ['{"op":"synced"}'] : [])].join('\n')}\n`);
+  writeFileSync(path, `${[...lines, '{"op":"synced"}'].join('\n')}\n`);
   return `ndjson:${path}`;
 }
 
@@ -112,8 +112,14 @@ describe('ipc release', () => {
 
   it('fails with 8 when the claims have no end, and changes nothing', async () => {
     await restored();
-    const { exitCode } = await site.run(Release, ['--claims', claims(FIVE, false), '--timeout', '1s'], LATER);
+    const { exitCode } = await site.run(
+      Release,
+      ['--claims', `unix:${site.file('x.sock')}`, '--timeout', '300ms'],
+      LATER,
+    );
     expect(exitCode).toBe(8);
+    writeFileSync(site.file('cut.ndjson'), '{"op":"upsert","prefix":"198.51');
+    expect((await site.run(Release, ['--claims', `ndjson:${site.file('cut.ndjson')}`], LATER)).exitCode).toBe(9);
     expect(site.state.placeholders).toHaveLength(5);
   });
 

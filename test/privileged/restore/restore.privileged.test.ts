@@ -117,7 +117,7 @@ describe('ipc restore in place', () => {
 
   it.each([
     ['an empty file', '', 0],
-    ['half an array', '[{"id":16777221,"labels":{"a":{"key":"a","source":"cidr"}}}', 61],
+    ['half an array', '[{"id":16777221,"labels":{"a":{"key":"a","source":"cidr"}}}', 59],
     ['a word', 'nothing', 0],
   ])('op 36: %s is reported with file and offset, left alone, and the map goes on', async (_, text, offset) => {
     site.map([{ prefix: '198.51.100.0/24', identity: 16777221 }]);
