@@ -15,6 +15,8 @@ export interface ConfigValue {
   readonly value: unknown;
   readonly file: string;
   readonly line: number;
+  /** It stands at the top level, for all commands. */
+  readonly common: boolean;
 }
 
 /** Which flags may stand in the file, per command. */
@@ -35,7 +37,7 @@ export interface ParsedConfig {
   readonly keys: readonly ParsedKey[];
 }
 
-interface ParsedKey extends ConfigValue {
+interface ParsedKey extends Omit<ConfigValue, 'common'> {
   readonly name: string;
   /** The keys below it, where its value is a mapping. */
   readonly section?: readonly ParsedKey[];
@@ -63,7 +65,7 @@ export function readConfig(query: ConfigQuery): ReadonlyMap<string, ConfigValue>
     }
     if (names === undefined || key.section === undefined) {
       if (!common.has(key.name)) throw unknownKey(query.file, key.line, key.name, [...common, ...known.keys()]);
-      values.set(key.name, key);
+      values.set(key.name, { ...key, common: true });
       continue;
     }
     for (const inner of key.section) {
@@ -71,7 +73,7 @@ export function readConfig(query: ConfigQuery): ReadonlyMap<string, ConfigValue>
       if (key.name === query.command) own.push(inner);
     }
   }
-  for (const key of own) values.set(key.name, key);
+  for (const key of own) values.set(key.name, { ...key, common: false });
   return values;
 }
 

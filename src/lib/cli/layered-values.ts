@@ -13,6 +13,8 @@ export interface LayeredValue {
   readonly texts: readonly string[];
   readonly source: ValueSource;
   readonly place: string;
+  /** It holds for all commands that have the flag. */
+  readonly common: boolean;
 }
 
 interface FlagFacts {
@@ -21,22 +23,22 @@ interface FlagFacts {
   readonly multiple: boolean;
 }
 
-/** The value of a flag that was not given on the command line, or undefined: the default holds. */
-export function layeredValue(
+/** The values of a flag that was not given on the command line, the one that wins first; none: the default holds. */
+export function* layeredValues(
   flag: FlagFacts,
   env: Readonly<Record<string, string | undefined>>,
   config: ReadonlyMap<string, ConfigValue>,
-): LayeredValue | undefined {
+): Generator<LayeredValue> {
   const variable = flag.env;
   const text = variable ? env[variable] : undefined;
   if (variable && text !== undefined && text !== '') {
-    return { texts: [text], source: { from: 'environment', variable }, place: variable };
+    yield { texts: [text], source: { from: 'environment', variable }, place: variable, common: true };
   }
   const entry = config.get(flag.name);
-  if (entry === undefined || entry.value === null) return undefined;
-  const { file, line } = entry;
+  if (entry === undefined || entry.value === null) return;
+  const { file, line, common } = entry;
   const place = `${flag.name} in ${file}, line ${line}`;
-  return { texts: configTexts(entry, flag, place), source: { from: 'config', file, line }, place };
+  yield { texts: configTexts(entry, flag, place), source: { from: 'config', file, line }, place, common };
 }
 
 function configTexts({ value, file, line }: ConfigValue, flag: FlagFacts, place: string): string[] {

@@ -3,7 +3,7 @@ import type { Command } from '@oclif/core/command';
 import type { FlagInput } from '@oclif/core/interfaces';
 import type { ArgvScan } from './argv-scan.ts';
 import { type ConfigurableFlags, type ConfigValue, type ParsedConfig, readConfig } from './config-file.ts';
-import { badValue, type LayeredValue, layeredValue, parseBoolean, type ValueSource } from './layered-values.ts';
+import { badValue, type LayeredValue, layeredValues, parseBoolean, type ValueSource } from './layered-values.ts';
 import type { Runtime } from './runtime.ts';
 
 type Flag = FlagInput[string];
@@ -35,13 +35,30 @@ export async function parseLayered(query: LayeredQuery): Promise<Layered> {
       continue;
     }
     const multiple = flag.type === 'option' && flag.multiple === true;
-    const layered = layeredValue({ name, env, multiple }, query.runtime.env, config);
+    const candidates = layeredValues({ name, env, multiple }, query.runtime.env, config);
+    const layered = firstOfOwn(candidates, { ...flag, name }, query.command);
     sources.set(name, layered?.source ?? { from: 'default' });
     if (layered === undefined) continue;
     const value = await parseValue(query.command, { ...flag, name }, layered);
     definitions[name] = { ...bare, default: async () => value } as Flag;
   }
   return { definitions, sources };
+}
+
+/** A value for all commands says nothing to one whose flag has no such word, if the flag of another command has it. */
+function firstOfOwn(candidates: Iterable<LayeredValue>, flag: Flag, command: Command): LayeredValue | undefined {
+  for (const candidate of candidates) if (!isOfOthers(candidate, flag, command)) return candidate;
+  return undefined;
+}
+
+function isOfOthers({ texts, common }: LayeredValue, flag: Flag, command: Command): boolean {
+  if (!common || flag.type !== 'option' || flag.multiple || flag.options === undefined) return false;
+  const [word = ''] = texts;
+  if (flag.options.includes(word)) return false;
+  return command.config.commands.some(({ flags }) => {
+    const other = flags[flag.name];
+    return other?.type === 'option' && other.options?.includes(word) === true;
+  });
 }
 
 async function parseValue(command: Command, flag: Flag, { texts, place }: LayeredValue): Promise<unknown> {

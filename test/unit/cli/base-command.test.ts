@@ -2,6 +2,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { sharedFlags } from '../../../src/lib/cli/shared-flags.ts';
 import { FindingError, LockedError, MalformedError, NotFoundError } from '../../../src/lib/errors.ts';
 import { errorOf, runCommand } from '../../support/run-command.ts';
 import Sample, { commandThat } from '../../support/sample-command.ts';
@@ -22,6 +23,10 @@ async function sample(argv: readonly string[], options = {}): Promise<Record<str
   const result = await runCommand(Sample, ['--json', ...argv], options);
   expect(result).toMatchObject({ exitCode: 0, stderr: '' });
   return JSON.parse(result.stdout) as Record<string, unknown>;
+}
+
+class PrintsCsv extends Sample {
+  static override baseFlags = sharedFlags({ outputs: ['table', 'csv'] }) as unknown as typeof Sample.baseFlags;
 }
 
 describe('value of a flag', () => {
@@ -87,6 +92,28 @@ describe('value of a flag', () => {
 
   it('that was not typed does not exclude a flag that was', async () => {
     expect(await sample(['--limit', '1'], { env: { IPC_SCOPE: 'local' } })).toMatchObject({ scope: 'local', limit: 1 });
+  });
+
+  it('for all commands that this one does not have, but another, leaves it the next value or the default', async () => {
+    const run = (argv: readonly string[], options: object) =>
+      runCommand(Sample, argv, { commands: { other: PrintsCsv }, ...options });
+    const table = expect.stringContaining('output: "table"');
+    for (const options of [{ env: { IPC_OUTPUT: 'csv' } }, { systemConfig: config('output: csv') }]) {
+      expect(await run([], options)).toMatchObject({ exitCode: 0, stdout: table, stderr: '' });
+      expect(await run(['-j'], options)).toMatchObject({ exitCode: 0, stdout: expect.stringMatching(/^\{/) });
+    }
+    const own = config('output: csv\nsample:\n  output: ndjson\n');
+    const { stdout } = await run([], { env: { IPC_OUTPUT: 'csv' }, systemConfig: own });
+    expect(JSON.parse(stdout)).toMatchObject({ output: 'ndjson', sources: { output: { from: 'config', line: 3 } } });
+  });
+
+  it('that no command has, or that is meant for this command, is an error', async () => {
+    const run = (argv: readonly string[], options: object) =>
+      runCommand(Sample, argv, { commands: { other: PrintsCsv }, ...options });
+    expect(await run([], { env: { IPC_OUTPUT: 'xml' } })).toMatchObject({ exitCode: 2 });
+    expect(await run([], { systemConfig: config('output: xml') })).toMatchObject({ exitCode: 2 });
+    expect(await run([], { systemConfig: config('sample:\n  output: csv\n') })).toMatchObject({ exitCode: 2 });
+    expect(await run(['-o', 'csv'], {})).toMatchObject({ exitCode: 2 });
   });
 
   it('may choose JSON from a variable or the config file', async () => {
