@@ -11,9 +11,10 @@ const ADDRESS_AT = 8;
 export function redactTable(table: EntryTable, layout: Layout, addresses: AddressRedactor): EntryTable {
   const keys = table.keys.slice(0, table.count * KEY_BYTES);
   const values = table.values.slice(0, table.count * table.valueBytes);
+  const tunnels = new TunnelRedactor(layout, addresses);
   for (let i = 0; i < table.count; i++) {
     redactKey(keys, i * KEY_BYTES, layout, addresses);
-    redactTunnel(values, i * table.valueBytes, layout, addresses);
+    tunnels.redact(values, i * table.valueBytes);
   }
   const order = Uint32Array.from({ length: table.count }, (_, i) => i);
   order.sort((a, b) => compareLpmKeys(keys, a * KEY_BYTES, keys, b * KEY_BYTES));
@@ -39,14 +40,42 @@ function redactKey(keys: Uint8Array, at: number, layout: Layout, addresses: Addr
   if (warnings.includes('noncanonical')) keys[from + bytes - 1] = (keys[from + bytes - 1] ?? 0) | 1;
 }
 
-function redactTunnel(values: Uint8Array, at: number, layout: Layout, addresses: AddressRedactor): void {
-  const { tunnel, flags } = layout.value;
-  if (tunnel === undefined) return;
-  const from = at + tunnel.offset;
-  const stored = values.slice(from, from + tunnel.bytes);
-  if (stored.every((byte) => byte === 0)) return;
-  const isIPv6 = flags !== undefined && ((values[at + flags] ?? 0) & FLAG.ipv6tunnel) !== 0;
-  // Beyond four bytes without the flag something is wrong already; no original byte may be left all the same.
-  const length = tunnel.bytes === 16 && (isIPv6 || stored.subarray(4).some((byte) => byte !== 0)) ? 16 : 4;
-  values.set(addresses.redactHost(stored.subarray(0, length)), from);
+/** Tunnel endpoints come in any order, but there are only as many as nodes: each is replaced once. */
+class TunnelRedactor {
+  readonly #layout: Layout;
+  readonly #addresses: AddressRedactor;
+  readonly #known = new Map<string, Uint8Array>();
+
+  constructor(layout: Layout, addresses: AddressRedactor) {
+    this.#layout = layout;
+    this.#addresses = addresses;
+  }
+
+  redact(values: Uint8Array, at: number): void {
+    const { tunnel, flags } = this.#layout.value;
+    if (tunnel === undefined) return;
+    const from = at + tunnel.offset;
+    const end = tunnelEnd(values, from, tunnel.bytes);
+    if (end === from) return;
+    const isIPv6 = flags !== undefined && ((values[at + flags] ?? 0) & FLAG.ipv6tunnel) !== 0;
+    // Beyond four bytes without the flag something is wrong already; no original byte may be left all the same.
+    const length = tunnel.bytes === 16 && (isIPv6 || end > from + 4) ? 16 : 4;
+    const stored = Buffer.from(values.buffer, values.byteOffset + from, length);
+    const name = stored.toString('latin1');
+    let replaced = this.#known.get(name);
+    if (replaced === undefined) {
+      replaced = this.#addresses.redactHost(Uint8Array.from(stored));
+      if (this.#known.size < MOST_TUNNELS) this.#known.set(name, replaced);
+    }
+    values.set(replaced, from);
+  }
+}
+
+const MOST_TUNNELS = 1 << 16;
+
+/** Behind the last byte that is set; `from` when none is. */
+function tunnelEnd(values: Uint8Array, from: number, bytes: number): number {
+  let end = from + bytes;
+  while (end > from && values[end - 1] === 0) end--;
+  return end;
 }
