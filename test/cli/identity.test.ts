@@ -162,6 +162,15 @@ describe('ipc identity with a damaged checkpoint', () => {
     expect([readFileSync(state, 'utf8'), statSync(state).mtimeMs]).toEqual([damaged, before]);
   });
 
+  test('says nothing of a number that is nowhere else: 9, and what it found', async () => {
+    writeFileSync(state, damaged);
+    const result = await run('--json', '16777217', '16777999');
+    expect(result.exitCode).toBe(9);
+    expect(JSON.parse(result.stdout)).toMatchObject([{ identity: 16777217 }]);
+    expect(errorOf(result)).toMatchObject({ code: 'BAD_CHECKPOINT', file: state });
+    expect(result.stderr).toContain('it is in no checkpoint that could be read and not in the map');
+  });
+
   test.each([[['k8s:a']], [['--unused']]])('fails with 9 where it does: %j', async (words) => {
     writeFileSync(state, damaged);
     const result = await run('--json', ...words);

@@ -72,8 +72,9 @@ export class IdentitySources implements InventoryPorts {
   /** @throws {NotFoundError} CHECKPOINT_NOT_FOUND when orphans are looked for and nothing speaks for the map */
   async readKnown(): Promise<KnownIdentities> {
     const { shared, orphans } = this.#options;
-    const allocator = this.#lenient(() => this.#readAllocator());
-    const state = this.#lenient(() => readState(shared['state-dir']));
+    const unread: ToolError[] = [];
+    const allocator = this.#lenient(unread, () => this.#readAllocator());
+    const state = this.#lenient(unread, () => readState(shared['state-dir']));
     const speaks = state !== undefined && state.pin === this.#pin && keepsIdentities(state);
     if (orphans && allocator === undefined && !speaks) throw this.#noCheckpoint();
     const stores = [allocator, state && stateStore(state)].filter((store) => store !== undefined);
@@ -81,7 +82,7 @@ export class IdentitySources implements InventoryPorts {
       await using reader = await openSnapshot(this.#snapshot);
       stores.push(snapshotStore(reader.identities));
     }
-    return new KnownIdentities(stores);
+    return new KnownIdentities(stores, unread);
   }
 
   async readPolicy(ids: ReadonlySet<number> | undefined): Promise<PolicyRules> {
@@ -113,13 +114,14 @@ export class IdentitySources implements InventoryPorts {
     return index && checkpointStore(index);
   }
 
-  /** A damaged file costs its labels and a warning where the answer does not hang on it. */
-  #lenient<Value>(read: () => Value | undefined): Value | undefined {
+  /** A damaged file costs its labels and a warning where the answer does not hang on it; what was wrong goes to `unread`. */
+  #lenient<Value>(unread: ToolError[], read: () => Value | undefined): Value | undefined {
     try {
       return read();
     } catch (error) {
       if (this.#options.strict || !(error instanceof ToolError)) throw error;
       this.#options.logger.warn(error.message, error.operands);
+      unread.push(error);
       return undefined;
     }
   }

@@ -1,5 +1,5 @@
 /** The identities that are written down: the agent's checkpoint, our own state, and a snapshot where one is read. */
-
+import type { ToolError } from '../errors.ts';
 import type { CheckpointIndex } from '../identity/checkpoint-index.ts';
 import { LabelResolver, type LabelSource, type LabelsFrom } from '../identity/label-resolver.ts';
 import { type LabelSelector, labelsSatisfy } from '../identity/label-selector.ts';
@@ -59,8 +59,11 @@ export class KnownIdentities {
   readonly resolver: LabelResolver;
   /** Local and remote-node numbers that any store has. */
   readonly ids: ReadonlySet<number>;
+  /** Why further stores could not be read: a number that is not here may be there. */
+  readonly unread: readonly ToolError[];
 
-  constructor(stores: readonly IdentityStore[]) {
+  constructor(stores: readonly IdentityStore[], unread: readonly ToolError[] = []) {
+    this.unread = unread;
     this.resolver = new LabelResolver(stores.flatMap(({ sources }) => sources));
     this.ids = new Set(stores.flatMap((store) => [...store.ids()]));
   }

@@ -1,5 +1,5 @@
 /** Puts together what the map, the checkpoints and the policy maps say about identities. */
-import { IncompleteError, NoEntryError } from '../errors.ts';
+import { IncompleteError, NoEntryError, type ToolError } from '../errors.ts';
 import { labelFaults } from '../identity/label-faults.ts';
 import { canonicalLabels } from '../identity/label-resolver.ts';
 import { reservedRow } from '../identity/reserved.ts';
@@ -39,8 +39,11 @@ export interface Inventory {
   readonly rows: Iterable<IdentityRow>;
   /** Whether the rows have prefixes. */
   readonly withPrefixes: boolean;
-  /** What is to be reported after the rows: what was asked for and is nowhere, or a map not read to its end. */
-  readonly failures: readonly (NoEntryError | IncompleteError)[];
+  /**
+   * What is to be reported after the rows: what was asked for and is nowhere, with the stores where it was not looked
+   * for, or a map not read to its end.
+   */
+  readonly failures: readonly ToolError[];
 }
 
 interface Facts {
@@ -129,16 +132,21 @@ function* rowsOf(ids: readonly number[], facts: Facts, policy: PolicyRules | und
   for (const id of ids) yield rowOf(id, facts, policy);
 }
 
-function failuresOf(query: InventoryQuery, { use, selected }: Facts, ids: readonly number[]): Inventory['failures'] {
-  const failures: (NoEntryError | IncompleteError)[] = [];
+function failuresOf(
+  query: InventoryQuery,
+  { use, known, selected }: Facts,
+  ids: readonly number[],
+): Inventory['failures'] {
+  const failures: ToolError[] = [];
   if (use?.incomplete !== undefined) failures.push(new IncompleteError(use.incomplete));
   if (query.only !== undefined) return failures;
   const found = new Set(ids);
+  const missing = query.ids.filter((id) => !found.has(id));
+  const checkpoint = known.unread.length > 0 ? 'no checkpoint that could be read' : 'no checkpoint';
   const where =
-    use === null ? 'it is in no checkpoint, and no map was read' : 'it is in no checkpoint and not in the map';
-  for (const id of query.ids) {
-    if (!found.has(id)) failures.push(noIdentity(String(id), where));
-  }
+    use === null ? `it is in ${checkpoint}, and no map was read` : `it is in ${checkpoint} and not in the map`;
+  for (const id of missing) failures.push(noIdentity(String(id), where));
+  if (missing.length > 0) failures.push(...known.unread);
   if (query.selectors.length > 0 && selected === 0) {
     failures.push(noIdentity(query.selectors.map(({ text }) => text).join(' '), 'no checkpoint has such labels'));
   }
