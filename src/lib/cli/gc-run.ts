@@ -104,7 +104,7 @@ export class GcRun {
   async #explain(rows: MapRows, stale: readonly number[]): Promise<void> {
     if (stale.length > MOST_EXPLAINED) return;
     const { map, layoutChoice } = this.#target.ipcache;
-    const going = new Set(stale.map((row) => rows.entry(row).prefix));
+    const going = new Set(stale.map((row) => rows.prefixText(row)));
     for (const row of stale) {
       const { canonical } = rows.entry(row);
       if (canonical === undefined) continue;
@@ -127,17 +127,11 @@ export class GcRun {
     await state.write({ ...before, time, bootId, collected });
   }
 
-  #model({ rows, stale, kept, withdrawn }: Garbage): PlanModel {
+  #model(garbage: Garbage): PlanModel {
+    const { rows, stale, kept, withdrawn } = garbage;
     const { dryRun, allItems } = this.#options;
     const count = (...outcomes: readonly string[]) => stale.filter(({ outcome }) => outcomes.includes(outcome)).length;
     const deleted = count('deleted');
-    const items = stale.map(({ row, outcome }) => this.#item(rows, row, outcome));
-    if (allItems) {
-      for (const { row, why } of kept) {
-        const { prefix, identity } = rows.entry(row);
-        items.push({ action: 'skip', prefix, identity, reason: why, done: false });
-      }
-    }
     const backup = this.#backup?.path;
     return {
       map: this.#target.facts,
@@ -154,7 +148,7 @@ export class GcRun {
         skipped: kept.length,
         conflicts: count('changed'),
       },
-      items,
+      items: { length: stale.length + (allItems ? kept.length : 0), [Symbol.iterator]: () => this.#items(garbage) },
       warnings: [],
       shown: allItems ? undefined : MOST_SHOWN,
       backup,
@@ -162,8 +156,17 @@ export class GcRun {
     };
   }
 
+  *#items({ rows, stale, kept }: Garbage): Generator<PlanItem, void> {
+    for (const { row, outcome } of stale) yield this.#item(rows, row, outcome);
+    if (!this.#options.allItems) return;
+    for (const { row, why } of kept) {
+      yield { action: 'skip', prefix: rows.prefixText(row), identity: rows.identity(row), reason: why, done: false };
+    }
+  }
+
   #item(rows: MapRows, row: number, outcome: Garbage['stale'][number]['outcome']): PlanItem {
-    const { prefix, identity } = rows.entry(row);
+    const prefix = rows.prefixText(row);
+    const identity = rows.identity(row);
     switch (outcome) {
       case 'raced':
         return { action: 'keep', prefix, identity, reason: `raced: in ${this.#names} again, put back`, done: true };

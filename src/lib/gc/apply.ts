@@ -5,7 +5,7 @@ import { KeyProbe, sameBytes } from '../bpf/key-probe.ts';
 import type { BpfMap } from '../bpf/map.ts';
 import { isStored } from '../bpf/presence.ts';
 import { BPF_NOEXIST } from '../bpf/uapi.ts';
-import { Deleter } from '../datapath/compare-before-delete.ts';
+import { Deleter, MOST_AT_ONCE } from '../datapath/compare-before-delete.ts';
 import type { MapRows } from './map-rows.ts';
 
 export interface Pace {
@@ -47,22 +47,26 @@ export async function deleteRows(
   { rate, wait, signal, onProgress }: Pace,
 ): Promise<RowOutcome[]> {
   const deleter = new Deleter(map);
-  const key = new Uint8Array(map.info.keyBytes);
+  const { keyBytes, valueBytes } = map.info;
+  const keys = new Uint8Array(keyBytes * MOST_AT_ONCE);
+  const values = new Uint8Array(valueBytes * MOST_AT_ONCE);
   const slice = rate === undefined ? SLICE_ENTRIES : Math.max(1, Math.floor(rate / SLICES_A_SECOND));
   const outcomes: RowOutcome[] = [];
-  for (const row of indices) {
-    const done = outcomes.length;
-    if (done > 0 && done % slice === 0) {
-      onProgress?.(done);
+  for (let from = 0; from < indices.length; ) {
+    const count = Math.min(MOST_AT_ONCE, slice, indices.length - from);
+    if (from > 0 && from % slice < count) {
+      onProgress?.(from);
       await (rate === undefined ? setImmediate() : wait(Math.ceil((slice * 1000) / rate)));
     }
-    if (signal?.aborted) {
-      outcomes.push('left');
-      continue;
+    if (signal?.aborted) break;
+    const part = indices.slice(from, from + count);
+    for (const [i, row] of part.entries()) rows.copyTo(row, keys, i * keyBytes, values, i * valueBytes);
+    for (const [i, answer] of deleter.tryDeleteMany(keys, values, count).entries()) {
+      outcomes.push(answer ?? (await deleter.explain(keys.slice(i * keyBytes, (i + 1) * keyBytes))));
     }
-    key.set(rows.key(row));
-    outcomes.push(deleter.tryDelete(key, rows.value(row)) ?? (await deleter.explain(key)));
+    from += count;
   }
+  while (outcomes.length < indices.length) outcomes.push('left');
   return outcomes;
 }
 

@@ -31,8 +31,8 @@ export function collectedLately(collected: readonly CollectedState[], now: numbe
 
 export interface LimitQuestion {
   readonly rows: MapRows;
-  /** Rows that somebody may be believed about. */
-  readonly judged: readonly number[];
+  /** Rows that somebody may be believed about, by kind code. */
+  readonly judged: ReadonlyMap<number, number>;
   readonly stale: readonly number[];
   readonly limit: DeleteLimit;
   /** Of the last hour. */
@@ -44,11 +44,11 @@ export interface LimitQuestion {
 /** @throws {RefusedError} TOO_MANY, TOO_MANY_OF_KIND */
 export function requireWithinLimit({ rows, judged, stale, limit, collected, map }: LimitQuestion): void {
   if (stale.length === 0) return;
-  const of = countKinds(rows, judged);
-  const going = countKinds(rows, stale);
+  const of = byScopeAndFamily(judged);
+  const going = byScopeAndFamily(countCodes(rows, stale));
   const gone = new Map<string, number>();
   for (const { scope, family, deleted } of collected) add(gone, `${scope} ${family}`, deleted);
-  const all = { name: '', going: stale.length, gone: sum(gone), of: judged.length };
+  const all = { name: '', going: stale.length, gone: sum(gone), of: sum(of) };
   if (isOver(limit, all)) throw tooMany(map, limit, all);
   if ('count' in limit) return;
   for (const [name, count] of going) {
@@ -86,16 +86,20 @@ function tooMany(map: string, limit: DeleteLimit, { name, going, gone, of }: Sha
   );
 }
 
-/** @returns how many rows there are of each `scope family`, all clusters together. */
-export function countKinds(rows: MapRows, indices: Iterable<number>): Map<string, number> {
-  const codes = new Map<number, number>();
-  for (const row of indices) add(codes, rows.kindCode(row), 1);
+/** Kind codes as `scope family`, all clusters together. */
+function byScopeAndFamily(codes: ReadonlyMap<number, number>): Map<string, number> {
   const counts = new Map<string, number>();
   for (const [code, count] of codes) {
     const { scope, family } = kindOf(code);
     add(counts, `${scope} ${family}`, count);
   }
   return counts;
+}
+
+function countCodes(rows: MapRows, indices: readonly number[]): Map<number, number> {
+  const codes = new Map<number, number>();
+  for (const row of indices) add(codes, rows.kindCode(row), 1);
+  return codes;
 }
 
 function add<Name>(counts: Map<Name, number>, name: Name, count: number): void {

@@ -5,8 +5,7 @@ import { kindOf, type MapRows } from './map-rows.ts';
 
 export function* garbageBackup(rows: MapRows, stale: readonly number[]): Generator<BackupEntry> {
   for (const row of stale) {
-    const { prefix, identity } = rows.entry(row);
-    yield { prefix, identity, key: rows.key(row), before: rows.value(row) };
+    yield { prefix: rows.prefixText(row), identity: rows.identity(row), key: rows.key(row), before: rows.value(row) };
   }
 }
 

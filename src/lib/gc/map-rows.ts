@@ -5,7 +5,7 @@ import { identityOf } from '../datapath/stored-identity.ts';
 import { IncompleteError } from '../errors.ts';
 import { type IdentityScope, MIN_GLOBAL, scopeOf } from '../identity/numeric-identity.ts';
 import { decodeEntry, type IpcacheEntry } from '../ipcache/entry.ts';
-import { decodeKey, encodeKey, keyClusterId, keyPrefixlen } from '../ipcache/key.ts';
+import { decodeKey, encodeKey, keyClusterId, keyPrefixlen, keyText } from '../ipcache/key.ts';
 import { KeyIndex } from '../ipcache/key-index.ts';
 import { FAMILY_IPV6, KEY_BYTES, type Layout, STATIC_PREFIX_BITS } from '../ipcache/layout.ts';
 import { listEntries } from '../ipcache/list-entries.ts';
@@ -101,6 +101,14 @@ export class MapRows {
     return keyClusterId(this.layout, this.#index.keys, key) * 16 + scope * 2 + family;
   }
 
+  /** As the entry's `prefix`, without the rest of the entry. */
+  prefixText(row: number): string {
+    const stored = this.#stored.get(row);
+    const keys = stored ?? this.#index.keys;
+    const at = stored === undefined ? row * KEY_BYTES : 0;
+    return keyText(decodeKey(this.layout, keys, at), keys, at);
+  }
+
   entry(row: number): IpcacheEntry {
     const stored = this.#stored.get(row);
     const keys = stored ?? this.#index.keys;
@@ -111,6 +119,16 @@ export class MapRows {
   /** Bytes as stored, host bits included; views that stay valid. */
   key(row: number): Uint8Array {
     return this.#stored.get(row) ?? this.#index.keys.subarray(row * KEY_BYTES, (row + 1) * KEY_BYTES);
+  }
+
+  /** Copies key and value, for loops over many rows. */
+  copyTo(row: number, key: Uint8Array, keyAt: number, value: Uint8Array, valueAt: number): void {
+    const stored = this.#stored.get(row);
+    const keys = stored ?? this.#index.keys;
+    const from = stored === undefined ? row * KEY_BYTES : 0;
+    for (let i = 0; i < KEY_BYTES; i++) key[keyAt + i] = keys[from + i] as number;
+    const at = row * this.#valueBytes;
+    for (let i = 0; i < this.#valueBytes; i++) value[valueAt + i] = this.#values[at + i] as number;
   }
 
   value(row: number): Uint8Array {

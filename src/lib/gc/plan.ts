@@ -20,8 +20,8 @@ export function confirmPlan(plan: StalePlan, { rows, wanted, desired }: Omit<Pla
 }
 
 export interface StalePlan {
-  /** Rows that may be judged at all: the whole of which the limit is a share. */
-  readonly judged: readonly number[];
+  /** How many rows may be judged at all, by kind code: the whole of which the limit is a share. */
+  readonly judged: ReadonlyMap<number, number>;
   /** Rows that nobody wants, in the map's order. */
   readonly stale: readonly number[];
   /** Rows that nobody wants and that are kept all the same. */
@@ -29,14 +29,14 @@ export interface StalePlan {
 }
 
 export function planStale({ rows, wanted, desired, isSelected }: PlanInput): StalePlan {
-  const judged: number[] = [];
+  const judged = new Map<number, number>();
   const stale: number[] = [];
   const kept: { row: number; why: Protection }[] = [];
   const speaks = spokenKinds(desired);
   for (let row = 0; row < rows.count; row++) {
     const code = rows.kindCode(row);
     const isJudged = rows.isPrefix(row) && speaks(code);
-    if (isJudged) judged.push(row);
+    if (isJudged) judged.set(code, (judged.get(code) ?? 0) + 1);
     if (wanted[row] === 1 || isSelected?.(row) === false) continue;
     const why =
       protectionOf(rows, row) ??

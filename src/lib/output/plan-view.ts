@@ -5,7 +5,7 @@ import { entryJson } from './entry-json.ts';
 import { escapeText } from './escape.ts';
 import { identityWords } from './identity-words.ts';
 import type { Paint } from './paint.ts';
-import type { JsonObject, ReportView } from './view.ts';
+import { JsonItems, type JsonObject, type ReportView } from './view.ts';
 
 export interface PlanModel {
   readonly map: PlanMap;
@@ -14,7 +14,8 @@ export interface PlanModel {
   readonly changed: boolean;
   readonly dryRun: boolean;
   readonly summary: Readonly<Record<string, number | null>>;
-  readonly items: readonly PlanItem[];
+  /** May be made while they are printed. */
+  readonly items: Iterable<PlanItem> & { readonly length: number };
   readonly warnings: readonly string[];
   /** How many items are shown to people; absent: all. */
   readonly shown?: number | undefined;
@@ -34,7 +35,7 @@ export function planView(kind: string): ReportView<PlanModel> {
       changed,
       dryRun,
       summary,
-      items: items.map(itemJson),
+      items: new JsonItems(() => jsonOf(items)),
       ...(warnings.length > 0 && { warnings }),
       backup,
       undo,
@@ -42,7 +43,11 @@ export function planView(kind: string): ReportView<PlanModel> {
     *text({ map, dryRun, items, warnings, summary, backup, undo, shown = items.length }, paint) {
       const layout = `id ${map.id}, layout ${map.layout}, owner ${map.owner}`;
       yield paint.dim(escapeText(`map ${map.pin ?? `id:${map.id}`} (${layout})`));
-      for (const item of items.slice(0, shown)) yield* itemLines(item, dryRun, paint);
+      let left = shown;
+      for (const item of items) {
+        if (left-- === 0) break;
+        yield* itemLines(item, dryRun, paint);
+      }
       if (items.length > shown) yield paint.dim(`  … and ${items.length - shown} more`);
       yield summaryLine(summary, dryRun);
       for (const warning of warnings) yield paint.warning(`warning: ${escapeText(warning)}`);
@@ -50,6 +55,11 @@ export function planView(kind: string): ReportView<PlanModel> {
       if (undo !== undefined) yield `undo with: ${escapeText(undo)}`;
     },
   };
+}
+
+/** An item as JSON prints it. */
+export function* jsonOf(items: Iterable<PlanItem>): Iterable<JsonObject> {
+  for (const item of items) yield itemJson(item);
 }
 
 /** An item as JSON prints it. */

@@ -4,7 +4,12 @@
  */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { BPF_MAP_DELETE_ELEM, BPF_MAP_LOOKUP_ELEM, BPF_MAP_UPDATE_ELEM } from '../../../src/lib/bpf/uapi.ts';
+import {
+  BPF_MAP_DELETE_BATCH,
+  BPF_MAP_DELETE_ELEM,
+  BPF_MAP_LOOKUP_ELEM,
+  BPF_MAP_UPDATE_ELEM,
+} from '../../../src/lib/bpf/uapi.ts';
 import { ToolError } from '../../../src/lib/errors.ts';
 import { collectGarbage, type Garbage } from '../../../src/lib/gc/collect-garbage.ts';
 import { protectionOf } from '../../../src/lib/gc/protection.ts';
@@ -109,7 +114,7 @@ function interfere(agent: Agent, changes: readonly Change[]): () => void {
 }
 
 async function collect(agent: Agent, meddle: () => void): Promise<Garbage | ToolError> {
-  const STEPS = new Set([BPF_MAP_DELETE_ELEM, BPF_MAP_LOOKUP_ELEM, BPF_MAP_UPDATE_ELEM]);
+  const STEPS = new Set([BPF_MAP_DELETE_BATCH, BPF_MAP_DELETE_ELEM, BPF_MAP_LOOKUP_ELEM, BPF_MAP_UPDATE_ELEM]);
   agent.source.beforeRead = meddle;
   agent.kernel.onCall = ({ cmd, phase }) => {
     if (phase === 'before' && STEPS.has(cmd)) meddle();
