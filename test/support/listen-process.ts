@@ -85,7 +85,7 @@ export class ListenProcess {
         response.setEncoding('utf8').on('data', (part: string) => {
           text += part;
         });
-        response.on('end', () => resolve({ status: response.statusCode ?? 0, server: response.headers.server, text }));
+        response.on('end', () => resolve({ status: response.statusCode ?? 0, server: [response.headers.server].flat()[0], text }));
       });
       call.once('error', reject);
       call.end(body);

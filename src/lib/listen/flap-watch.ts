@@ -4,17 +4,19 @@ import type { IpcacheEvent, IpcacheListener } from '../cache/listener.ts';
 /** So many changes within the window are flapping. */
 const CHANGES = 3;
 const WINDOW_MS = 60_000;
-/** More prefixes that change at once are a rollout; the oldest are forgotten. */
-const MOST_PREFIXES = 65_536;
-
-interface Recent {
-  readonly times: number[];
-  readonly identities: number[];
-  told: boolean;
-}
+/**
+ * Places for prefixes that changed lately, each at the one that its text leads to: a rollout changes very many prefixes
+ * once, and must not cost more than a look at one place each. Whoever comes to a place that is taken, takes it.
+ */
+const PLACES = 65_536;
 
 export class FlapWatch implements IpcacheListener {
-  readonly #recent = new Map<string, Recent>();
+  readonly #prefixes: (string | undefined)[] = new Array(PLACES);
+  /** The times of the last changes, and the identities before and after each, oldest first. */
+  readonly #times = new Float64Array(PLACES * CHANGES);
+  readonly #identities = new Float64Array(PLACES * (CHANGES + 1));
+  readonly #counts = new Uint8Array(PLACES);
+  readonly #told = new Uint8Array(PLACES);
   readonly #monotonic: () => number;
   readonly #onFlapping: (prefix: string, identities: readonly number[]) => void;
 
@@ -27,41 +29,30 @@ export class FlapWatch implements IpcacheListener {
   onIpcacheEvent(event: IpcacheEvent): void {
     if (event.kind !== 'upsert' || event.old === undefined || event.old.identity === event.entry.identity) return;
     const now = this.#monotonic();
-    const recent = this.#recentOf(event.prefix, now);
-    if (recent.identities.length === 0) recent.identities.push(event.old.identity);
-    recent.times.push(now);
-    recent.identities.push(event.entry.identity);
-    if (recent.times.length < CHANGES) return;
-    if (!recent.told) this.#onFlapping(event.prefix, [...recent.identities]);
-    recent.told = true;
-    // What was told stays told while changes go on: the latest ones are enough to know that.
-    recent.times.splice(0, recent.times.length - CHANGES);
-    recent.identities.splice(0, recent.identities.length - CHANGES - 1);
-  }
-
-  #recentOf(prefix: string, now: number): Recent {
-    const known = this.#recent.get(prefix);
-    // Taken out and put back, so that the first one in the table is the one that was quiet for the longest.
-    this.#recent.delete(prefix);
-    const last = known?.times.at(-1);
-    let recent = known;
-    if (recent === undefined || last === undefined || now - last > WINDOW_MS) {
-      recent = { times: [], identities: [], told: false };
-    } else if (!recent.told) {
-      while (now - (recent.times[0] ?? now) > WINDOW_MS) {
-        recent.times.shift();
-        recent.identities.shift();
-      }
+    const place = placeOf(event.prefix);
+    const last = place * CHANGES + CHANGES - 1;
+    const isKnown = this.#prefixes[place] === event.prefix && now - (this.#times[last] as number) <= WINDOW_MS;
+    if (!isKnown) {
+      this.#prefixes[place] = event.prefix;
+      this.#counts[place] = 0;
+      this.#told[place] = 0;
+      this.#identities[place * (CHANGES + 1) + CHANGES] = event.old.identity;
     }
-    this.#recent.set(prefix, recent);
-    if (this.#recent.size > MOST_PREFIXES) this.#forgetOldest();
-    return recent;
+    this.#times.copyWithin(place * CHANGES, place * CHANGES + 1, last + 1);
+    this.#times[last] = now;
+    const identities = place * (CHANGES + 1);
+    this.#identities.copyWithin(identities, identities + 1, identities + CHANGES + 1);
+    this.#identities[identities + CHANGES] = event.entry.identity;
+    this.#counts[place] = Math.min((this.#counts[place] as number) + 1, CHANGES);
+    if (this.#counts[place] < CHANGES || this.#told[place] === 1) return;
+    if (now - (this.#times[place * CHANGES] as number) > WINDOW_MS) return;
+    this.#told[place] = 1;
+    this.#onFlapping(event.prefix, [...this.#identities.subarray(identities, identities + CHANGES + 1)]);
   }
+}
 
-  #forgetOldest(): void {
-    for (const prefix of this.#recent.keys()) {
-      this.#recent.delete(prefix);
-      return;
-    }
-  }
+function placeOf(prefix: string): number {
+  let hash = 0x811c9dc5;
+  for (let i = 0; i < prefix.length; i++) hash = Math.imul(hash ^ prefix.charCodeAt(i), 0x01000193);
+  return (hash ^ (hash >>> 16)) & (PLACES - 1);
 }

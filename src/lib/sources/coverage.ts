@@ -8,7 +8,9 @@ import type { Family } from '../net/address.ts';
 export class Coverage {
   readonly #seen = new Set<string>();
   /** Most records repeat the kind of the one before. */
-  #last = '';
+  #lastScope: IdentityScope | undefined;
+  #lastFamily: Family | undefined;
+  #lastCluster = 0;
 
   /** @param key a cache key or a prefix */
   add(key: string, identity: number): void {
@@ -17,10 +19,11 @@ export class Coverage {
   }
 
   addKind(scope: IdentityScope, family: Family, clusterId: number): void {
-    const kind = kindOf(scope, family, clusterId);
-    if (kind === this.#last) return;
-    this.#last = kind;
-    this.#seen.add(kind);
+    if (scope === this.#lastScope && family === this.#lastFamily && clusterId === this.#lastCluster) return;
+    this.#lastScope = scope;
+    this.#lastFamily = family;
+    this.#lastCluster = clusterId;
+    this.#seen.add(kindOf(scope, family, clusterId));
   }
 
   has(scope: IdentityScope, family: Family, clusterId: number): boolean {

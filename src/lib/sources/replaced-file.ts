@@ -11,10 +11,10 @@ import type { SourceEvent, SourceSink } from './source.ts';
 export class ReplacedFile {
   readonly sink: SourceSink;
   readonly #coverage: Coverage;
-  /** Key and source, with a space between them → the listing that told it last. One string and number a record. */
-  readonly #records = new Map<string, number>();
-  /** The same for prefix and resource. */
-  readonly #metadata = new Map<string, number>();
+  /** Source → key → the listing that told it last: of half a million records none has a string of its own. */
+  readonly #records: Told = new Map();
+  /** The same for resource and prefix. */
+  readonly #metadata: Told = new Map();
   #listing = 0;
 
   constructor(sink: SourceSink, coverage: Coverage) {
@@ -30,9 +30,9 @@ export class ReplacedFile {
     if (event.op === 'upsert') {
       const { key, source, identity } = event.record;
       this.#coverage.add(key, identity);
-      this.#records.set(`${key} ${source}`, this.#listing);
+      note(this.#records, source, key, this.#listing);
     } else if (event.op === 'upsertMetadata') {
-      this.#metadata.set(`${formatPrefix(event.update.prefix)} ${event.update.resource}`, this.#listing);
+      note(this.#metadata, event.update.resource, formatPrefix(event.update.prefix), this.#listing);
     }
     // What an event took back stays in the lists: to take it back again later does no harm.
     this.sink.event(event);
@@ -48,11 +48,23 @@ export class ReplacedFile {
   }
 }
 
-function sweep(told: Map<string, number>, listing: number, takeBack: (key: string, owner: string) => void): void {
-  for (const [name, last] of told) {
-    if (last === listing) continue;
-    told.delete(name);
-    const space = name.indexOf(' ');
-    takeBack(name.slice(0, space), name.slice(space + 1));
+type Told = Map<string, Map<string, number>>;
+
+function note(told: Told, owner: string, key: string, listing: number): void {
+  let keys = told.get(owner);
+  if (keys === undefined) {
+    keys = new Map();
+    told.set(owner, keys);
+  }
+  keys.set(key, listing);
+}
+
+function sweep(told: Told, listing: number, takeBack: (key: string, owner: string) => void): void {
+  for (const [owner, keys] of told) {
+    for (const [key, last] of keys) {
+      if (last === listing) continue;
+      keys.delete(key);
+      takeBack(key, owner);
+    }
   }
 }
