@@ -79,6 +79,21 @@ const ROWS: readonly ExitRow[] = [
   { argv: ['doctor', '--wait', 'soon'], exit: 2, code: 'BAD_DURATION', when: 'a duration is bad' },
   { argv: ['doctor', '--map', '/sys/fs/bpf/nonexistent'], exit: 3, when: 'there is no such pin' },
 
+  { argv: ['restore', '--map', '/sys/fs/bpf/nonexistent'], exit: 3, when: 'there is no such pin' },
+  { argv: ['restore', '--from', '/nonexistent.ndjson'], exit: 3, when: 'there is no such snapshot' },
+  { argv: ['restore', '--all'], exit: 2, says: /--to/, when: 'all is to go where it is already' },
+  { argv: ['restore', '--recreate', '--to', '/x'], exit: 2, when: 'two flags contradict each other' },
+  { argv: ['restore', '--include-guessed'], exit: 2, when: 'a flag lacks another one' },
+  { argv: ['restore', '--map-flags', 'many'], exit: 2, code: 'BAD_NUMBER', when: 'the flags of a map are no number' },
+  { argv: ['release', '--state-dir', '/nonexistent'], exit: 3, code: 'NO_STATE', when: 'nothing was restored' },
+  { argv: ['release', '--claims', 'nonsense'], exit: 2, code: 'BAD_SOURCE', when: 'a source is bad' },
+  {
+    argv: ['status', '--state-dir', '/nonexistent', '--socket', ''],
+    exit: 3,
+    code: 'NO_STATE',
+    when: 'there is neither state nor loop',
+  },
+
   { argv: ['decode', KEY], exit: 0, when: 'a key is given' },
   { argv: ['decode', 'zz'], exit: 2, when: 'the argument is not hexadecimal' },
   { argv: ['decode'], stdin: 'zz\n', exit: 9, when: 'standard input is not hexadecimal' },
