@@ -46,6 +46,15 @@ export class EntryTable {
     this.#count++;
   }
 
+  /** Copies the entries `from` … `to − 1` that lie back to back. */
+  addRange(keys: Uint8Array, values: Uint8Array, from: number, to: number): void {
+    const after = this.#count + to - from;
+    while (after * KEY_BYTES > this.#keys.length) this.#grow();
+    this.#keys.set(keys.subarray(from * KEY_BYTES, to * KEY_BYTES), this.#count * KEY_BYTES);
+    this.#values.set(values.subarray(from * this.valueBytes, to * this.valueBytes), this.#count * this.valueBytes);
+    this.#count = after;
+  }
+
   #grow(): void {
     this.#keys = doubled(this.#keys);
     this.#values = doubled(this.#values);

@@ -2,7 +2,6 @@
 import type { BpfMap } from '../bpf/map.ts';
 import { walkMap } from '../bpf/walk.ts';
 import { EntryTable } from '../ipcache/entry-table.ts';
-import { listEntries } from '../ipcache/list-entries.ts';
 
 export interface CapturedTable {
   readonly table: EntryTable;
@@ -32,10 +31,11 @@ export async function captureTable(map: BpfMap, options: CaptureOptions = {}): P
 async function captureOnce(map: BpfMap, { signal, onProgress }: CaptureOptions): Promise<CapturedTable> {
   const { valueBytes, maxEntries } = map.info;
   const table = new EntryTable(valueBytes, maxEntries);
-  const { complete, reason } = await listEntries(walkMap(map, { signal }), {
-    valueBytes,
-    onEntry: (keys, key, values, value) => table.add(keys, key, values, value),
-    ...(onProgress && { onProgress }),
-  });
-  return { table, complete, reason };
+  const walk = walkMap(map, { signal });
+  for (let step = await walk.next(); ; step = await walk.next()) {
+    if (step.done === true) return { table, complete: step.value.complete, reason: step.value.reason };
+    const { keys, values, firstNew, count } = step.value;
+    table.addRange(keys, values, firstNew, count);
+    onProgress?.(table.count);
+  }
 }

@@ -9,8 +9,10 @@ import { hasLocalScope, hasRemoteNodeScope } from '../identity/numeric-identity.
 import type { SnapshotIdentity } from './lines.ts';
 
 export interface JoinOptions<Captured> {
-  /** The agent's checkpoint. */
-  readonly path: string;
+  /** The agent's checkpoint; undefined: none is read. */
+  readonly path: string | undefined;
+  /** Labels from elsewhere, for numbers that the checkpoint does not have. */
+  readonly more?: readonly SnapshotIdentity[] | undefined;
   /** Reads the map. */
   readonly capture: () => Promise<Captured>;
   /** Local and remote-node numbers of what was read. */
@@ -24,11 +26,11 @@ export interface JoinOptions<Captured> {
 
 export interface Joined<Captured> {
   readonly captured: Captured;
-  /** Everything in the file, by number; empty when there is no file. */
+  /** Everything in the file and from elsewhere, by number. */
   readonly identities: readonly SnapshotIdentity[];
-  /** There is no such file, which is normal. */
+  /** There is no such file, which is normal, or none was read. */
   readonly absent: boolean;
-  /** Numbers of the map that the file does not have. */
+  /** How many numbers of the map have no labels. */
   readonly missing: number;
 }
 
@@ -38,10 +40,10 @@ const STEP_MS = 250;
 
 /** @throws {MalformedError} when the file is damaged; {ToolError} when it cannot be read */
 export async function joinAllocator<Captured>(options: JoinOptions<Captured>): Promise<Joined<Captured>> {
-  const { path, capture, allocated, pause, patienceMs = PATIENCE_MS, onWait } = options;
+  const { path, capture, pause, patienceMs = PATIENCE_MS, onWait } = options;
   let captured = await capture();
   let state = fileState(path);
-  let joined = join(path, captured, allocated(captured));
+  let joined = join(options, captured);
   if (joined.absent || joined.missing === 0 || patienceMs === 0) return joined;
   onWait?.(joined.missing);
   for (let waited = 0; joined.missing > 0 && waited < patienceMs; waited += STEP_MS) {
@@ -50,13 +52,13 @@ export async function joinAllocator<Captured>(options: JoinOptions<Captured>): P
     if (seen === state) continue;
     state = seen;
     captured = await capture();
-    joined = join(path, captured, allocated(captured));
+    joined = join(options, captured);
   }
   return joined;
 }
 
-function join<Captured>(path: string, captured: Captured, allocated: ReadonlySet<number>): Joined<Captured> {
-  const records = readCheckpoint(path);
+function join<Captured>({ path, more = [], allocated }: JoinOptions<Captured>, captured: Captured): Joined<Captured> {
+  const records = path === undefined ? undefined : readCheckpoint(path);
   const byNumber = new Map<number, readonly string[]>();
   for (const { id, labels } of records ?? []) {
     // Of two records with one number the agent restores the first under it, and numbers of other scopes not at all.
@@ -64,17 +66,21 @@ function join<Captured>(path: string, captured: Captured, allocated: ReadonlySet
     const list = canonicalLabels(labels);
     if (list.length > 0) byNumber.set(id, list);
   }
+  for (const { identity, labels } of more) if (!byNumber.has(identity)) byNumber.set(identity, labels);
   const identities = [...byNumber].map(([identity, labels]) => ({ identity, labels }));
+  let missing = 0;
+  for (const identity of allocated(captured)) if (!byNumber.has(identity)) missing++;
   return {
     captured,
     identities: identities.sort((a, b) => a.identity - b.identity),
     absent: records === undefined,
-    missing: [...allocated].filter((identity) => !byNumber.has(identity)).length,
+    missing,
   };
 }
 
 /** Changes whenever the file was replaced or written. */
-function fileState(path: string): string {
+function fileState(path: string | undefined): string {
+  if (path === undefined) return '';
   const stats = lookAtExactly(path);
   return stats === undefined ? '' : `${stats.dev}:${stats.ino}:${stats.mtimeNs}:${stats.size}`;
 }

@@ -44,44 +44,47 @@ export interface TakeOptions extends CaptureOptions {
  * @throws {ToolError} what the walk throws; {MalformedError} when the checkpoint is damaged
  */
 export async function takeSnapshot(ipcache: IpcacheMap, options: TakeOptions): Promise<LiveSnapshot> {
-  const { layout } = ipcache;
-  const { facts, cluster, more = [], now } = options;
-  const { captured, identities, absent } = await capture(ipcache, options);
-  const table = tableFacts(captured.table, layout);
-  const joined = merge(identities, more);
-  const known = new Set(joined.map(({ identity }) => identity));
+  const { facts, cluster, now } = options;
+  const { captured, identities, absent, missing } = await capture(ipcache, options);
+  const { table, complete, reason } = captured;
+  const { families, localEntries } = captured.facts;
   return {
     header: {
       ...facts,
       ...(cluster !== undefined && { cluster }),
       time: new Date(now()).toISOString(),
       map: describeMap(ipcache),
-      families: table.families,
+      families,
     },
-    identities: joined,
-    table: captured.table,
-    layout,
-    localEntries: table.localEntries,
-    complete: captured.complete,
-    reason: captured.reason,
+    identities,
+    table,
+    layout: ipcache.layout,
+    localEntries,
+    complete,
+    reason,
     noCheckpoint: absent,
-    unlabelled: [...table.allocated].filter((identity) => !known.has(identity)).length,
+    unlabelled: missing,
   };
 }
 
-async function capture(ipcache: IpcacheMap, options: TakeOptions): Promise<Joined<CapturedTable>> {
-  const read = (): Promise<CapturedTable> => captureTable(ipcache.map, options);
-  const { allocatorState: path, more = [], pause, patienceMs, onWait } = options;
-  if (path === undefined) return { captured: await read(), identities: [], absent: true, missing: 0 };
-  const elsewhere = new Set(more.map(({ identity }) => identity));
-  const allocated = ({ table }: CapturedTable): TableFacts['allocated'] =>
-    new Set([...tableFacts(table, ipcache.layout).allocated].filter((identity) => !elsewhere.has(identity)));
-  return joinAllocator({ path, capture: read, allocated, pause, patienceMs, ...(onWait && { onWait }) });
+interface Captured extends CapturedTable {
+  readonly facts: TableFacts;
 }
 
-function merge(first: readonly SnapshotIdentity[], more: readonly SnapshotIdentity[]): SnapshotIdentity[] {
-  const known = new Set(first.map(({ identity }) => identity));
-  return [...first, ...more.filter(({ identity }) => !known.has(identity))].sort((a, b) => a.identity - b.identity);
+async function capture(ipcache: IpcacheMap, options: TakeOptions): Promise<Joined<Captured>> {
+  const { allocatorState: path, more = [], pause, patienceMs, onWait } = options;
+  return joinAllocator({
+    path,
+    more,
+    async capture() {
+      const captured = await captureTable(ipcache.map, options);
+      return { ...captured, facts: tableFacts(captured.table, ipcache.layout) };
+    },
+    allocated: ({ facts }) => facts.allocated,
+    pause,
+    patienceMs,
+    ...(onWait && { onWait }),
+  });
 }
 
 function describeMap({ map, layoutChoice }: IpcacheMap): SnapshotMap {
