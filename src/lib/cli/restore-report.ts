@@ -120,14 +120,16 @@ function madeFacts({ kind, made }: Prepared['target']) {
   };
 }
 
-/** Entries that keep their number without anybody knowing its labels: more than so many are counted, not listed. */
-const MOST_UNSURE = 1000;
+/** More entries that got what they had are counted, not listed. */
+const MOST_PLAIN = 1000;
 
-function unsureOf(entries: readonly PlannedEntry[]): number {
-  return entries.reduce(
-    (sum, { action, kind }) => sum + (action === 'keep' && kind !== 'known' && kind !== 'ingress' ? 1 : 0),
-    0,
-  );
+function plainOf(entries: readonly PlannedEntry[]): number {
+  return entries.reduce((sum, entry) => sum + (isPlain(entry) ? 1 : 0), 0);
+}
+
+/** An entry that keeps or gets its number, and of which there is no more to say than that its labels are not known. */
+function isPlain({ action, kind }: PlannedEntry): boolean {
+  return kind !== 'ingress' && (action === 'add' || (action === 'keep' && kind !== 'known'));
 }
 
 /** Numbers that change their meaning for some prefix: whoever has them in a policy map is hurt. */
@@ -148,10 +150,10 @@ function items(
   const failed = new Map(written.failures.map((failure) => [failure.entry, failure.reason]));
   const isRun = !flags['dry-run'] && refusal === undefined;
   const list: PlanItem[] = [];
-  const listsKept = flags['all-items'] || unsureOf(prepared.plan.entries) <= MOST_UNSURE;
+  const listsPlain = flags['all-items'] || plainOf(prepared.plan.entries) <= MOST_PLAIN;
   for (const entry of prepared.plan.entries) {
-    const { action, kind } = entry;
-    if (action === 'keep' && (kind === 'known' || !listsKept) && kind !== 'ingress' && !flags['all-items']) continue;
+    if (!flags['all-items'] && entry.action === 'keep' && entry.kind === 'known') continue;
+    if (!listsPlain && isPlain(entry) && !failed.has(entry)) continue;
     list.push(itemOf(entry, prepared, isRun, failed.get(entry), counter));
   }
   for (const { prefix, identity, entry, reason } of written.failures) {
@@ -216,10 +218,8 @@ function warnings({ prepared: { reading, present, plan, known, allocator } }: Re
   if (present?.complete === false) list.push(`the target was not read to its end: ${present.reason ?? 'cut off'}`);
   if (allocator.state === 'damaged') list.push(`${allocator.path} is damaged and was not used`);
   const shared = new Set(plan.entries.filter(({ kind }) => kind === 'unknown').map(({ identity }) => identity)).size;
-  const unsure = unsureOf(plan.entries);
-  if (unsure > MOST_UNSURE) {
-    list.push(`${unsure} entries keep numbers whose labels nobody knows; --all-items lists them`);
-  }
+  const plain = plainOf(plan.entries);
+  if (plain > MOST_PLAIN) list.push(`${plain} entries that got their number are not listed; --all-items lists them`);
   if (shared > 0) list.push(`labels of ${shared} shared numbers are unknown: only a checkpoint or a snapshot has them`);
   if (plan.rescoped.length > 0) {
     list.push(

@@ -100,7 +100,7 @@ export class RestoreRun {
     const { made } = target;
     using filler =
       made !== undefined && !flags['dry-run']
-        ? new NewMapFiller(this.#kernel, made, source.outgoing.map.layout)
+        ? new NewMapFiller(this.#kernel, made, source.outgoing.map.layout, target.kind === 'recreate')
         : undefined;
     const prepared = await this.#prepare(source, target, state, filler);
     const handOver = planHandOver(prepared, flags);

@@ -14,17 +14,19 @@ interface Half {
 }
 
 export class BatchWriter {
-  /** Of everything that was added. */
-  readonly sum = new EntrySum();
+  /** Of everything that was added, where it is to be compared later. */
+  readonly sum: EntrySum | undefined;
   readonly #map: BpfMap;
   #filling: Half;
   #writing: Half;
   #count = 0;
+  #added = 0;
   #pending: Promise<void> = Promise.resolve();
   #failure: unknown;
 
-  constructor(map: BpfMap) {
+  constructor(map: BpfMap, { withSum = false }: { readonly withSum?: boolean } = {}) {
     this.#map = map;
+    this.sum = withSum ? new EntrySum() : undefined;
     const half = (): Half => ({
       // A batch of a walk and the entries that were waiting before it.
       keys: new Uint8Array(2 * BATCH_ENTRIES * KEY_BYTES),
@@ -32,6 +34,11 @@ export class BatchWriter {
     });
     this.#filling = half();
     this.#writing = half();
+  }
+
+  /** How many entries were added. */
+  get entries(): number {
+    return this.#added;
   }
 
   /** Copies an entry. At most 4096 may be added between two calls of `flushFull`. */
@@ -42,8 +49,9 @@ export class BatchWriter {
     for (let i = 0; i < KEY_BYTES; i++) half.keys[at + i] = keys[key + i] as number;
     const to = this.#count * valueBytes;
     for (let i = 0; i < valueBytes; i++) half.values[to + i] = values[value + i] as number;
-    this.sum.add(half.keys, at, half.values, to, valueBytes);
+    this.sum?.add(half.keys, at, half.values, to, valueBytes);
     this.#count++;
+    this.#added++;
   }
 
   /** Starts to write when a batch is full. @throws {ToolError} what an earlier batch failed with */

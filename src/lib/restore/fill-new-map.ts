@@ -36,18 +36,21 @@ export class NewMapFiller implements Disposable {
   readonly #from: Layout;
   readonly #made: NewMap;
 
-  /** @throws {NotPermittedError} without CAP_BPF */
-  constructor(kernel: Kernel, made: NewMap, from: Layout) {
+  /**
+   * @param replaces the map takes the place of another one, and is compared before it does
+   * @throws {NotPermittedError} without CAP_BPF
+   */
+  constructor(kernel: Kernel, made: NewMap, from: Layout, replaces: boolean) {
     this.map = createMap(kernel, made.spec);
     this.#made = made;
     this.#from = from;
-    this.#writer = new BatchWriter(this.map);
+    this.#writer = new BatchWriter(this.map, { withSum: replaces });
     this.#converter = new EntryConverter(from, made.layout);
   }
 
   /** Entries that were added. */
   get entries(): number {
-    return this.#writer.sum.count;
+    return this.#writer.entries;
   }
 
   /** Carries an entry of the outgoing map over as it is. */
@@ -125,9 +128,10 @@ export class NewMapFiller implements Disposable {
       valueBytes,
       onEntry: (keys, key, values, value) => sum.add(keys, key, values, value, valueBytes),
     });
-    if (complete && sum.equals(this.#writer.sum)) return;
+    const { sum: written, entries } = this.#writer;
+    if (complete && written !== undefined && sum.equals(written)) return;
     throw new FailedError(
-      `Cannot replace ${this.#made.pin}: the new map does not hold what was written to it (${sum.count} of ${this.#writer.sum.count} entries${reason === undefined ? '' : `, ${reason}`})`,
+      `Cannot replace ${this.#made.pin}: the new map does not hold what was written to it (${sum.count} of ${entries} entries${reason === undefined ? '' : `, ${reason}`})`,
       { code: 'RECREATE_DIFFERS', hint: 'the old map is in place; run it again', operands: { path: pin } },
     );
   }
