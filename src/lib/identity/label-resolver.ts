@@ -1,5 +1,4 @@
 /** Joins labels to numbers in every view, and says where they came from. */
-import { formatLabel } from './label.ts';
 import type { Labels } from './labels.ts';
 import { MIN_GLOBAL } from './numeric-identity.ts';
 import { DEFAULT_IDENTITY_OPTIONS } from './options.ts';
@@ -23,7 +22,7 @@ export interface ResolvedLabels {
 
 /** The list of a view and of JSON: canonical order, which is that of the map keys. */
 export function canonicalLabels(labels: Labels): string[] {
-  return labels.entries().map(({ label }) => formatLabel(label));
+  return labels.texts();
 }
 
 /** Asks its sources in order; fixed numbers come first and need none. */

@@ -3,7 +3,7 @@
  * sources cannot live in one set; only a checkpoint file can hold a map key that differs, and then it decides order and
  * membership. Sets are values: nothing changes one after it was made.
  */
-import { formatForKvstore, type Label, parseLabel, sameLabel } from './label.ts';
+import { formatForKvstore, formatLabel, type Label, parseLabel, sameLabel } from './label.ts';
 import { compareText } from './utf8-text.ts';
 
 export interface LabelEntry {
@@ -102,6 +102,14 @@ export class Labels implements Iterable<Label> {
         .join('');
     }
     return this.#sortedList;
+  }
+
+  /** `source:key=value`, or `source:key` without a value, by map key. A compact set needs no parsing for it. */
+  texts(): string[] {
+    if (this.#entries !== undefined) return this.#entries.map(({ label }) => formatLabel(label));
+    const texts = this.sortedList.split(';').slice(0, -1);
+    // Keys have no `=`: the first one behind the source ends the key, and a last one that is also the first is all there is.
+    return texts.map((text) => (text.indexOf('=', text.indexOf(':')) === text.length - 1 ? text.slice(0, -1) : text));
   }
 
   /** This set with those of `from` added; on one map key those of `from` win. */

@@ -35,6 +35,7 @@ describe('Labels', () => {
         const compact = labels.compact();
         expect(compact.entries()).toEqual(labels.entries());
         expect(compact.sortedList).toBe(labels.sortedList);
+        expect(compact.texts()).toEqual(labels.texts());
       }),
       { numRuns: 2000 },
     );
