@@ -1,5 +1,5 @@
-import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
+import { fileArg } from '../lib/cli/args.ts';
 import { BaseCommand } from '../lib/cli/base-command.ts';
 import { inheritedFrom } from '../lib/cli/batch/batch-command.ts';
 import { jsonOutput, plainOutput } from '../lib/cli/batch/batch-output.ts';
@@ -34,7 +34,7 @@ export default class Batch extends BaseCommand {
     'dry-run': Flags.boolean({ char: 'n', summary: 'give --dry-run to every command that has it' }),
   });
   static override args = commandArgs({
-    file: Args.string({ required: true, description: 'file with the commands, - for standard input' }),
+    file: fileArg({ required: true, description: 'file with the commands, - for standard input' }),
   });
 
   async run(): Promise<void> {

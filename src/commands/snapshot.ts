@@ -1,5 +1,5 @@
-import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
+import { fileArg } from '../lib/cli/args.ts';
 import { BaseCommand } from '../lib/cli/base-command.ts';
 import { commandArgs, commandFlags } from '../lib/cli/define.ts';
 import { countFlag } from '../lib/cli/flags.ts';
@@ -32,7 +32,7 @@ export default class Snapshot extends BaseCommand {
   ];
   static override baseFlags = sharedFlags({ outputs: ['table', 'json'] });
   static override args = commandArgs({
-    file: Args.string({ description: 'where to write; - or a pipe: standard output; compressed when it ends in .gz' }),
+    file: fileArg({ description: 'where to write; - or a pipe: standard output; compressed when it ends in .gz' }),
   });
   static override flags = commandFlags({
     keep: countFlag({ summary: 'FILE is a directory: write a new snapshot into it and keep the newest N' }),

@@ -1,6 +1,6 @@
 import * as Flags from '@oclif/core/flags';
 import { BaseCommand } from '../lib/cli/base-command.ts';
-import { commandFlags } from '../lib/cli/define.ts';
+import { commandFlags, EMPTY_IS_NONE } from '../lib/cli/define.ts';
 import { durationFlag } from '../lib/cli/flags.ts';
 import type { ValueSource } from '../lib/cli/layered-values.ts';
 import { sharedFlags } from '../lib/cli/shared-flags.ts';
@@ -21,11 +21,14 @@ export default class Status extends BaseCommand {
   ];
   static override baseFlags = sharedFlags({ outputs: ['table', 'json'] });
   static override flags = commandFlags({
-    socket: Flags.string({
-      summary: 'control socket of ipc listen; empty for none',
-      helpValue: 'PATH',
-      default: '/run/ipc/ipc.sock',
-    }),
+    socket: Object.assign(
+      Flags.string({
+        summary: 'control socket of ipc listen; empty for none',
+        helpValue: 'PATH',
+        default: '/run/ipc/ipc.sock',
+      }),
+      EMPTY_IS_NONE,
+    ),
     timeout: durationFlag({
       summary: 'how long the loop may take to answer',
       default: 5_000,

@@ -24,7 +24,7 @@ import { runContextOf } from './run-context.ts';
 import type { Runtime } from './runtime.ts';
 import type { SharedValues } from './shared-flags.ts';
 import { Interruption } from './signals.ts';
-import { type CommandFacts, unknownFlag, usageErrorOf } from './usage-error.ts';
+import { type CommandFacts, emptyFlag, unknownFlag, usageErrorOf } from './usage-error.ts';
 
 type FlagOutput = OutputFlags<FlagInput>;
 type ArgOutput = OutputArgs<ArgInput>;
@@ -106,6 +106,9 @@ export abstract class BaseCommand extends Command {
     const scan = scanArgv(argv, definitions);
     const [unknown] = scan.unknown;
     if (unknown !== undefined) throw unknownFlag(unknown, facts);
+    for (const [name, given] of scan.values) {
+      if (given.includes('') && !('emptyIsNone' in (definitions[name] ?? {}))) throw emptyFlag(name, facts);
+    }
     const layered = await parseLayered({
       command: this,
       definitions,

@@ -10,6 +10,9 @@ export interface WholeValue {
   readonly whole?: boolean;
 }
 
+/** A flag whose empty value says that there shall be none; `Object.assign` it to the definition. */
+export const EMPTY_IS_NONE = { emptyIsNone: true } as const;
+
 /** The environment variable of a flag. */
 export function variableOf(flag: string): string {
   return `IPC_${flag.replaceAll('-', '_').toUpperCase()}`;

@@ -5,6 +5,7 @@ import { UsageError } from '../errors.ts';
 import type { NodeFamilies } from '../listen/source-feed.ts';
 import { parseAddress } from '../net/address.ts';
 import { parseSourceRefs, type SourceRef } from '../sources/source-ref.ts';
+import { EMPTY_IS_NONE } from './define.ts';
 import { clusterFlag, countFlag, durationFlag } from './flags.ts';
 import { clusterNameFlag } from './take-live.ts';
 import { programsWillReloadFlag, soleWriterFlag } from './use-owner.ts';
@@ -70,12 +71,15 @@ export const listenFlags = {
     defaultHelp: async () => '10s',
     helpGroup: SERVICE,
   }),
-  socket: Flags.string({
-    summary: 'control socket; empty for none',
-    helpValue: 'PATH',
-    default: '/run/ipc/ipc.sock',
-    helpGroup: SERVICE,
-  }),
+  socket: Object.assign(
+    Flags.string({
+      summary: 'control socket; empty for none',
+      helpValue: 'PATH',
+      default: '/run/ipc/ipc.sock',
+      helpGroup: SERVICE,
+    }),
+    EMPTY_IS_NONE,
+  ),
   metrics: Flags.string({
     summary: 'serve Prometheus metrics, /healthz and /readyz there',
     helpValue: '[ADDR]:PORT',

@@ -62,6 +62,16 @@ export function unknownFlag(flag: string, command: CommandFacts): UsageError {
   });
 }
 
+/** Few flags have a use for an empty value: it comes from a variable of a script that is not set. */
+export function emptyFlag(name: string, command: CommandFacts): UsageError {
+  const flag = `--${name}`;
+  return new UsageError(`Cannot use ${flag}: its value is empty`, {
+    code: 'EMPTY_VALUE',
+    hint: helpHint(command),
+    operands: { flag },
+  });
+}
+
 /** A command that does not exist, with the one that was probably meant. */
 export function unknownCommand(name: string, known: readonly string[]): UsageError {
   return new UsageError(`Cannot run ${JSON.stringify(name)}: no such command`, {
