@@ -45,7 +45,7 @@ export class ListenProcess {
     const node = args.includes('--underlay') ? [] : ['--underlay', 'none'];
     const where = ['--map', pin, '--state-dir', path.join(scratch, 'state'), '--socket', this.socket];
     const from = sources.flatMap((source) => ['--source', source]);
-    this.child = program.start(['listen', ...where, ...from, ...node, '-v', ...args], env && { env });
+    this.child = program.start(['listen', ...where, ...from, ...node, ...(args.includes('-q') ? [] : ['-v']), ...args], env && { env });
     this.child.stdin.on('error', () => {});
     this.child.stdout.setEncoding('utf8').on('data', (text: string) => {
       this.stdout += text;
