@@ -13,8 +13,6 @@ export interface JudgeOptions {
   /** Compare what two nodes see, by labels, instead of two readings of one node by number. */
   readonly nodes?: boolean;
   readonly filter?: ChangeFilter;
-  /** An encryption key that was replaced everywhere. */
-  readonly keyReplacement?: KeyReplacement | undefined;
 }
 
 /** The most telling first; it names the finding and says how severe it is. */
@@ -50,12 +48,12 @@ export class Findings {
   readonly identities: readonly IdentityFinding[];
   /** How many findings there are. */
   readonly size: number;
-  /** Classes of each change, in the order of the table. */
-  readonly #classes: Uint16Array;
+  /** A set of classes for each change, in the order of the table. */
+  readonly classes: Uint16Array;
 
   constructor(comparison: Comparison, judged: Judged) {
     this.comparison = comparison;
-    this.#classes = judged.classes;
+    this.classes = judged.classes;
     this.identities = judged.identities;
     this.migrations = judged.migrations;
     this.notes = judged.notes;
@@ -66,8 +64,8 @@ export class Findings {
 
   /** Findings about entries in the order of a snapshot, each made when it is asked for. */
   *entries(): IterableIterator<EntryFinding> {
-    for (let i = 0; i < this.#classes.length; i++) {
-      const bits = this.#classes[i] ?? 0;
+    for (let i = 0; i < this.classes.length; i++) {
+      const bits = this.classes[i] ?? 0;
       if (bits !== 0)
         yield { classes: classesOf(bits) as unknown as FindingClasses, change: this.comparison.changes.at(i) };
     }
@@ -76,8 +74,8 @@ export class Findings {
   /** Visits what `entries()` gives as rows, for who needs only the places. @param visit gets the same row each time */
   visitRows(visit: (row: EntryRow, first: ChangeClass) => void): void {
     const row = new EntryRow();
-    for (let i = 0; i < this.#classes.length; i++) {
-      const [first] = classesOf(this.#classes[i] ?? 0);
+    for (let i = 0; i < this.classes.length; i++) {
+      const [first] = classesOf(this.classes[i] ?? 0);
       if (first === undefined) continue;
       this.comparison.changes.readKey(i, row);
       visit(row, first);
@@ -88,7 +86,7 @@ export class Findings {
   countOf(classes: ReadonlySet<ChangeClass>): number {
     const wanted = [...classes].reduce((bits, name) => bits | classBit(name), 0);
     let count = this.identities.filter(({ classes: [name] }) => classes.has(name)).length;
-    for (const bits of this.#classes) if ((bits & wanted) !== 0) count++;
+    for (const bits of this.classes) if ((bits & wanted) !== 0) count++;
     return count;
   }
 }
@@ -98,6 +96,15 @@ interface Judged {
   readonly identities: readonly IdentityFinding[];
   readonly migrations: readonly Migration[];
   readonly notes: NoteCounts;
+}
+
+/** The same findings, without those that only say that one encryption key took the place of another. */
+export function withoutKeyReplacement(findings: Findings, replaced: KeyReplacement): Findings {
+  const { comparison, identities, migrations, notes, counts } = findings;
+  const rekeyed = classBit('rekeyed');
+  const classes = findings.classes.map((bits) => bits & ~rekeyed);
+  const migration: Migration = { migration: 'key-replaced', ...replaced, entries: counts.rekeyed };
+  return new Findings(comparison, { classes, identities, notes, migrations: [...migrations, migration] });
 }
 
 /** Judges a comparison. */
@@ -124,27 +131,21 @@ function judgeNodes({ changes, before, after }: Comparison, { filter = EVERYTHIN
   return { classes, identities: [], migrations: [], notes };
 }
 
-function judgeTime(comparison: Comparison, { filter = EVERYTHING, keyReplacement }: JudgeOptions): Judged {
+function judgeTime(comparison: Comparison, { filter = EVERYTHING }: JudgeOptions): Judged {
   const { changes, before, after } = comparison;
   const classes = new Uint16Array(changes.size);
   const migratedFlags = layoutFlags(before.header.map, after.header.map);
   const labelsBefore = before.identities.labels.bind(before.identities);
   const labelsAfter = after.identities.labels.bind(after.identities);
   const keep = ~maskOf(filter.ignoreClasses);
-  const rekeyed = classBit('rekeyed');
-  const migrated = { world: 0, flags: 0, keys: 0 };
+  const migrated = { world: 0, flags: 0 };
   for (let i = 0; i < changes.size; i++) {
     const change = changes.valuesAt(i);
     if (!acceptsIdentities(filter, identitiesOf(change))) continue;
     const judged = classifyChange(change, { labelsBefore, labelsAfter, migratedFlags });
-    let bits = judged.classes & keep;
     if (judged.worldSplit) migrated.world++;
     if (judged.migratedFlags) migrated.flags++;
-    if (keyReplacement !== undefined && (bits & rekeyed) !== 0) {
-      migrated.keys++;
-      bits &= ~rekeyed;
-    }
-    classes[i] = bits;
+    classes[i] = judged.classes & keep;
   }
   const identities = judgeIdentities(comparison, filter);
   const worlds = comparison.relabelled.filter(({ change }) => change.kind === 'world-split').length;
@@ -152,9 +153,6 @@ function judgeTime(comparison: Comparison, { filter = EVERYTHING, keyReplacement
     mapReplaced(before.header, after.header),
     worlds + migrated.world > 0 ? { migration: 'world-split', identities: worlds, entries: migrated.world } : undefined,
     migrated.flags > 0 ? { migration: 'layout-flags', entries: migrated.flags, flags: migratedFlags } : undefined,
-    keyReplacement && migrated.keys > 0
-      ? { migration: 'key-replaced', ...keyReplacement, entries: migrated.keys }
-      : undefined,
   ];
   return {
     classes,

@@ -3,7 +3,7 @@ import { acceptsRow, type ChangeFilter, EVERYTHING } from './change-filter.ts';
 import { type Comparison, compareInputs } from './compare-readings.ts';
 import { confirmComparison } from './confirm.ts';
 import type { DiffInput } from './diff-input.ts';
-import { type Findings, type JudgeOptions, judge } from './judge.ts';
+import { type Findings, type JudgeOptions, judge, withoutKeyReplacement } from './judge.ts';
 import { findKeyReplacement } from './migrations.ts';
 
 export interface DiffOptions {
@@ -33,5 +33,5 @@ async function judgeFully(comparison: Comparison, after: DiffInput, options: Jud
   const judged = judge(comparison, options);
   if (judged.counts.rekeyed === 0 || options.nodes === true) return judged;
   const keyReplacement = await findKeyReplacement(comparison.changes, after);
-  return keyReplacement === undefined ? judged : judge(comparison, { ...options, keyReplacement });
+  return keyReplacement === undefined ? judged : withoutKeyReplacement(judged, keyReplacement);
 }
