@@ -1,9 +1,9 @@
 import { prefixArg } from '../lib/cli/args.ts';
 import { BaseCommand } from '../lib/cli/base-command.ts';
 import { commandArgs, commandFlags } from '../lib/cli/define.ts';
+import { endpointOf } from '../lib/cli/endpoint-flags.ts';
 import { encryptKeyFlag, flagBitsFlag, identityFlag, tunnelEndpointFlag } from '../lib/cli/flags.ts';
 import { sharedFlags } from '../lib/cli/shared-flags.ts';
-import { numericIdentity } from '../lib/identity/numeric-identity.ts';
 import { bpftoolMap } from '../lib/ipcache/bpftool-map.ts';
 import { encodeEntry } from '../lib/ipcache/encode-entry.ts';
 import { layoutNamed } from '../lib/ipcache/layout.ts';
@@ -43,12 +43,7 @@ export default class Encode extends BaseCommand {
   async run(): Promise<void> {
     const { flags, args } = await this.parse(Encode);
     const layout = layoutNamed(parseLayoutName(this.shared.layout ?? 'v2'));
-    const encoded = encodeEntry({ layout, candidates: [layout] }, args.prefix, {
-      identity: numericIdentity(flags.identity),
-      encryptKey: flags['encrypt-key'],
-      flags: (flags.flag ?? []).reduce((bits, bit) => bits | bit, 0),
-      ...(flags.tunnel && { tunnel: flags.tunnel }),
-    });
+    const encoded = encodeEntry({ layout, candidates: [layout] }, args.prefix, endpointOf(flags.identity, flags));
     await this.sink.report(encodeView, { ...encoded, layout, bpftoolMap: bpftoolMap(this.shared.map, layout) });
   }
 }

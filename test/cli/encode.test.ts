@@ -3,6 +3,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, test } from 'vitest';
 import Decode from '../../src/commands/decode.ts';
 import Encode from '../../src/commands/encode.ts';
+import SetCommand from '../../src/commands/set.ts';
 import { errorOf, runCommand } from '../support/run-command.ts';
 
 const fits = new Ajv2020().compile(JSON.parse(readFileSync('schemas/encode.json', 'utf8')));
@@ -50,6 +51,26 @@ describe('ipc encode', () => {
       tunnelEndpoint: 'fd00::9',
       flags: ['hastunnel', 'ipv6tunnel'],
     });
+  });
+
+  test.each([
+    ['hastunnel', []],
+    ['0x82', []],
+    ['ipv6tunnel', []],
+    ['ipv6tunnel', ['--tunnel', '192.0.2.10']],
+  ])('refuses the tunnel flag %s with %j, as ipc set does', async (flag, tunnel) => {
+    const entry = ['10.0.0.1', '--identity', '5', '--flag', flag, ...tunnel];
+    for (const command of [Encode, SetCommand]) {
+      const result = await runCommand(command, ['--json', '--map', '/nonexistent', ...entry]);
+      expect([result.exitCode, result.stdout]).toEqual([2, '']);
+      expect(errorOf(result)).toMatchObject({ code: 'TUNNEL_FLAG', hint: expect.stringContaining('--tunnel') });
+    }
+  });
+
+  test('takes the tunnel flags that follow from the tunnel anyway', async () => {
+    const entry = ['fd00::/64', '--identity', '5', '--tunnel'];
+    const flags = ['--flag', 'hastunnel,ipv6tunnel'];
+    expect(await encode(...entry, 'fd00::9', ...flags)).toEqual(await encode(...entry, 'fd00::9'));
   });
 
   test('prints bytes for people and a command for bpftool', async () => {

@@ -1,14 +1,11 @@
 /** What `ipc set` is asked to do: one entry by words, or a backup. */
 import type { SetRequest } from '../change/set-entry.ts';
 import { UsageError } from '../errors.ts';
-import { numericIdentity } from '../identity/numeric-identity.ts';
 import { parsePrefix } from '../net/prefix.ts';
+import { type EndpointFlags, endpointOf } from './endpoint-flags.ts';
 
-export interface SetFlags {
+export interface SetFlags extends EndpointFlags {
   readonly identity?: number | undefined;
-  readonly tunnel?: Uint8Array | undefined;
-  readonly 'encrypt-key': number;
-  readonly flag?: readonly number[] | undefined;
   readonly create: boolean;
   readonly replace: boolean;
   readonly 'expect-identity'?: number | undefined;
@@ -17,7 +14,7 @@ export interface SetFlags {
 
 /** @throws {UsageError} */
 export function readSetRequest(prefix: string | undefined, flags: SetFlags): SetRequest | { readonly file: string } {
-  const { identity, tunnel } = flags;
+  const { identity } = flags;
   const file = flags['from-backup'];
   if (file !== undefined) {
     if (prefix === undefined && identity === undefined) return { file };
@@ -29,12 +26,7 @@ export function readSetRequest(prefix: string | undefined, flags: SetFlags): Set
   const must = flags.create ? 'create' : flags.replace ? 'replace' : undefined;
   return {
     prefix: parsePrefix(prefix),
-    endpoint: {
-      identity: numericIdentity(identity),
-      encryptKey: flags['encrypt-key'],
-      flags: (flags.flag ?? []).reduce((bits, bit) => bits | bit, 0),
-      ...(tunnel && { tunnel }),
-    },
+    endpoint: endpointOf(identity, flags),
     must,
     expectIdentity: flags['expect-identity'],
   };
