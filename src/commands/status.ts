@@ -21,14 +21,12 @@ export default class Status extends BaseCommand {
   ];
   static override baseFlags = sharedFlags({ outputs: ['table', 'json'] });
   static override flags = commandFlags({
-    socket: Object.assign(
-      Flags.string({
-        summary: 'control socket of ipc listen; empty for none',
-        helpValue: 'PATH',
-        default: '/run/ipc/ipc.sock',
-      }),
-      EMPTY_IS_NONE,
-    ),
+    socket: Flags.string({
+      ...EMPTY_IS_NONE,
+      summary: 'control socket of ipc listen; empty for none',
+      helpValue: 'PATH',
+      default: '/run/ipc/ipc.sock',
+    }),
     timeout: durationFlag({
       summary: 'how long the loop may take to answer',
       default: 5_000,

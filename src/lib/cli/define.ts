@@ -10,7 +10,7 @@ export interface WholeValue {
   readonly whole?: boolean;
 }
 
-/** A flag whose empty value says that there shall be none; `Object.assign` it to the definition. */
+/** A flag whose empty value says that there shall be none; spread into the definition. */
 export const EMPTY_IS_NONE = { emptyIsNone: true } as const;
 
 /** The environment variable of a flag. */

@@ -71,15 +71,13 @@ export const listenFlags = {
     defaultHelp: async () => '10s',
     helpGroup: SERVICE,
   }),
-  socket: Object.assign(
-    Flags.string({
-      summary: 'control socket; empty for none',
-      helpValue: 'PATH',
-      default: '/run/ipc/ipc.sock',
-      helpGroup: SERVICE,
-    }),
-    EMPTY_IS_NONE,
-  ),
+  socket: Flags.string({
+    ...EMPTY_IS_NONE,
+    summary: 'control socket; empty for none',
+    helpValue: 'PATH',
+    default: '/run/ipc/ipc.sock',
+    helpGroup: SERVICE,
+  }),
   metrics: Flags.string({
     summary: 'serve Prometheus metrics, /healthz and /readyz there',
     helpValue: '[ADDR]:PORT',
