@@ -4,10 +4,16 @@
  */
 import type * as Crypto from 'node:crypto';
 import * as fs from 'node:fs';
-import { basename, dirname, join } from 'node:path';
+import { basename, dirname, isAbsolute, join } from 'node:path';
 import { errnoOf, fileError } from './file-error.ts';
 import { keepPrevious } from './previous-generation.ts';
 import { syncDirectory } from './sync-directory.ts';
+
+/** A longer name leaves no room for the 18 bytes that a temporary has more. */
+const NAME_BYTES = 237;
+
+/** As the kernel. */
+const MAX_LINKS = 40;
 
 export interface AtomicFileOptions {
   /** Mode of a file that does not exist yet, before the umask (default 0o600). An existing file keeps its own. */
@@ -97,9 +103,9 @@ export function openAtomicFile(path: string, options: AtomicFileOptions = {}): A
       return new AtomicFile(fs.openSync(path, fs.constants.O_WRONLY), path, undefined, undefined);
     }
     if (old?.isDirectory()) throw Object.assign(new Error('EISDIR'), { code: 'EISDIR', syscall: 'open' });
-    const target = old === undefined ? path : fs.realpathSync(path);
+    const target = old === undefined ? linkTarget(path) : fs.realpathSync(path);
     const { randomBytes } = require('node:crypto') as typeof Crypto;
-    const temporary = join(dirname(target), `.${basename(target)}.${randomBytes(6).toString('hex')}.tmp`);
+    const temporary = join(dirname(target), `${temporaryBegin(target)}${randomBytes(6).toString('hex')}.tmp`);
     const fd = fs.openSync(temporary, 'wx', options.mode ?? 0o600);
     const file = new AtomicFile(fd, target, temporary, options.previous);
     if (old !== undefined) keepAttributes(file, old);
@@ -125,12 +131,40 @@ export async function writeFileAtomically(
  * written. @returns the names removed
  */
 export function removeTemporaries(path: string): string[] {
-  const begin = `.${basename(path)}.`;
+  const begin = temporaryBegin(path);
   const left = fs
     .readdirSync(dirname(path))
     .filter((name) => name.startsWith(begin) && /^[0-9a-f]{12}\.tmp$/.test(name.slice(begin.length)));
   for (const name of left) fs.rmSync(join(dirname(path), name), { force: true });
   return left;
+}
+
+/** What temporaries of a file begin with: its name, cut so that what follows fits into the 255 bytes of a name. */
+function temporaryBegin(path: string): string {
+  const name = Buffer.from(basename(path));
+  return name.length <= NAME_BYTES ? `.${name}.` : `.${name.toString('hex', 0, 32)}.`;
+}
+
+/** Where a file has to be made so that links to nothing lead to it. @throws ELOOP */
+function linkTarget(path: string): string {
+  let target = path;
+  for (let links = 0; links < MAX_LINKS; links++) {
+    const link = readLink(target);
+    if (link === undefined) return target;
+    // Not joined: that would take `..` for the way back out of a linked directory.
+    target = isAbsolute(link) ? link : `${dirname(target)}/${link}`;
+  }
+  throw Object.assign(new Error('ELOOP'), { code: 'ELOOP', syscall: 'readlink' });
+}
+
+function readLink(path: string): string | undefined {
+  try {
+    return fs.readlinkSync(path);
+  } catch (cause) {
+    const errno = errnoOf(cause);
+    if (errno === 'EINVAL' || errno === 'ENOENT') return undefined;
+    throw cause;
+  }
 }
 
 function keepAttributes(file: AtomicFile, old: fs.Stats): void {

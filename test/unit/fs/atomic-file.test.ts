@@ -54,6 +54,25 @@ describe('openAtomicFile()', () => {
     expect(fs.readlinkSync(join(dir, 'link'))).toBe('real/a');
   });
 
+  it('makes what dangling links lead to, and keeps the links', async () => {
+    fs.mkdirSync(join(dir, 'real'));
+    fs.symlinkSync('real/a', join(dir, 'second'));
+    fs.symlinkSync('second', join(dir, 'link'));
+    await writeFileAtomically(join(dir, 'link'), 'new');
+    expect(read('real/a')).toBe('new');
+    expect([fs.readlinkSync(join(dir, 'link')), fs.readlinkSync(join(dir, 'second'))]).toEqual(['second', 'real/a']);
+    expect(fs.readdirSync(dir).sort()).toEqual(['link', 'real', 'second']);
+  });
+
+  it.each([235, 237, 238, 255])('makes a file with a name of %d bytes', async (bytes) => {
+    const name = 'n'.repeat(bytes);
+    await writeFileAtomically(join(dir, name), 'x');
+    expect(fs.readdirSync(dir)).toEqual([name]);
+    const killed = openAtomicFile(join(dir, name));
+    expect(removeTemporaries(join(dir, name))).toHaveLength(1);
+    killed[Symbol.dispose]();
+  });
+
   it('writes to a device instead of replacing it', async () => {
     const before = fs.statSync('/dev/null');
     await writeFileAtomically('/dev/null', 'x');
