@@ -23,7 +23,7 @@ export class LoopMetrics {
     const registers = [this.#registry];
     this.#latency = new prom.Histogram({
       name: 'ipc_listen_event_to_map_seconds',
-      help: 'From an event to its entry in the map; one change in 64',
+      help: 'From an event to its entry in the map; one change in 64 where they come in a crowd',
       buckets: LATENCY_BUCKETS,
       registers,
     });

@@ -24,6 +24,9 @@ export class SourceGroup {
   readonly direct: SourceFeed;
   readonly #members: readonly Member[];
   readonly #stop = new AbortController();
+  readonly #stopped = new Promise<void>((resolve) => {
+    this.#stop.signal.addEventListener('abort', () => resolve(), { once: true });
+  });
   readonly #cache: Ipcache;
   #running: Promise<void> = Promise.resolve();
   #onSynced: (() => void)[] = [];
@@ -36,7 +39,7 @@ export class SourceGroup {
       tell(event);
       if (event.kind === 'source' && event.condition === 'synced') this.#checkSynced(tell);
     };
-    const shared = { cache, node, tell: watched, now: clock.now, onChange, drained };
+    const shared = { cache, node, tell: watched, now: clock.now, onChange, drained: () => this.#drained(drained) };
     this.direct = new SourceFeed({ ...shared, name: 'control' });
     this.#members = setup.sources.map(({ source, reference }) => ({
       source,
@@ -101,6 +104,19 @@ export class SourceGroup {
     this.#stop.abort();
     await this.#running;
     for (const { source } of this.#members) await source[Symbol.asyncDispose]();
+  }
+
+  /** A writer that is held back wakes those who wait for it, and they have to wait again. */
+  #drained(wait: () => Promise<void> | undefined): Promise<void> | undefined {
+    const first = wait();
+    return first === undefined ? undefined : this.#untilDrained(first, wait);
+  }
+
+  async #untilDrained(first: Promise<void>, wait: () => Promise<void> | undefined): Promise<void> {
+    for (let next: Promise<void> | undefined = first; next !== undefined; next = wait()) {
+      await Promise.race([next, this.#stopped]);
+      if (this.#stop.signal.aborted) return;
+    }
   }
 
   #checkSynced(tell: LoopSetup['tell']): void {

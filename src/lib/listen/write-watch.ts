@@ -6,7 +6,7 @@ import type { IpcacheEvent } from '../cache/listener.ts';
 import type { MapChanges } from '../datapath/bpf-listener.ts';
 import type { MapWriter } from '../datapath/map-writer.ts';
 
-/** One change in so many is timed. */
+/** One change in so many is timed, of those that come in a crowd. */
 const EVERY = 64;
 
 export interface WriteWatchSetup {
@@ -47,7 +47,9 @@ export class WriteWatch implements MapChanges {
   };
 
   #watched(event: IpcacheEvent): IpcacheEvent | undefined {
-    const isTimed = this.#count++ % EVERY === 0 && this.#begun.size < EVERY;
+    // While few changes come, every one that finds no other under way is timed.
+    const isTimed = (this.#begun.size === 0 || this.#count % EVERY === 0) && this.#begun.size < EVERY;
+    this.#count++;
     if (isTimed) this.#begun.set(event, this.#setup.monotonic());
     return isTimed || this.#setup.onOutcome !== undefined ? event : undefined;
   }
