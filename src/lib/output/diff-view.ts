@@ -92,8 +92,10 @@ function* items(model: DiffModel): Generator<DiffItem, void> {
 function identityItem(finding: IdentityFinding, policyMaps: PolicyMapCount | undefined): DiffItem {
   const { classes, relabelled, entries, example } = finding;
   const { identity, before, after } = relabelled;
+  const [check] = classes;
   return {
-    ...common(classes),
+    check,
+    severity: SEVERITY[check],
     prefix: entries === 1 ? example : undefined,
     identity,
     entries,
@@ -108,8 +110,11 @@ function entryItem(finding: EntryFinding, labels: SideLabels, policyMaps: Policy
   const { classes, change } = finding;
   const { prefix, before, after } = change;
   const leaves = before !== undefined && before.identity !== after?.identity;
+  const [check] = classes;
   return {
-    ...common(classes),
+    check,
+    also: alsoOf(classes),
+    severity: SEVERITY[check],
     prefix,
     message: `${prefix}: ${entryWords(finding, labels)}`,
     before: before && sideJson(before, labels.before),
@@ -118,8 +123,8 @@ function entryItem(finding: EntryFinding, labels: SideLabels, policyMaps: Policy
   };
 }
 
-function common([check, ...also]: FindingClasses) {
-  return { check, also: also.length === 0 ? undefined : also, severity: SEVERITY[check] };
+function alsoOf(classes: FindingClasses): readonly ChangeClass[] | undefined {
+  return classes.length === 1 ? undefined : classes.slice(1);
 }
 
 function sideJson(
