@@ -45,7 +45,10 @@ export class ListenProcess {
     const node = args.includes('--underlay') ? [] : ['--underlay', 'none'];
     const where = ['--map', pin, '--state-dir', path.join(scratch, 'state'), '--socket', this.socket];
     const from = sources.flatMap((source) => ['--source', source]);
-    this.child = program.start(['listen', ...where, ...from, ...node, ...(args.includes('-q') ? [] : ['-v']), ...args], env && { env });
+    this.child = program.start(
+      ['listen', ...where, ...from, ...node, ...(args.includes('-q') ? [] : ['-v']), ...args],
+      env && { env },
+    );
     this.child.stdin.on('error', () => {});
     this.child.stdout.setEncoding('utf8').on('data', (text: string) => {
       this.stdout += text;
@@ -85,7 +88,9 @@ export class ListenProcess {
         response.setEncoding('utf8').on('data', (part: string) => {
           text += part;
         });
-        response.on('end', () => resolve({ status: response.statusCode ?? 0, server: [response.headers.server].flat()[0], text }));
+        response.on('end', () =>
+          resolve({ status: response.statusCode ?? 0, server: [response.headers.server].flat()[0], text }),
+        );
       });
       call.once('error', reject);
       call.end(body);
