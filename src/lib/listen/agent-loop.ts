@@ -128,7 +128,13 @@ export class AgentLoop {
     });
     const drained = (): Promise<void> | undefined =>
       follower.writer.drained() ?? (cache.queueLength > MANY_QUEUED ? setImmediate() : undefined);
-    const sources: SourceGroup = new SourceGroup({ setup, cache, drained, onChange: () => keeper.changed() });
+    const sources: SourceGroup = new SourceGroup({
+      setup,
+      cache,
+      drained,
+      onChange: () => keeper.changed(),
+      claim: (prefix) => restored?.claim(prefix),
+    });
     const releaser = new Releaser({
       setup,
       cache,

@@ -4,11 +4,12 @@
  */
 import type { Ipcache } from '../cache/ipcache.ts';
 import type { CachingAllocator, IdentityRecord } from '../identity/caching-allocator.ts';
+import { cidrLabels } from '../identity/cidr-labels.ts';
 import { Labels } from '../identity/labels.ts';
 import { type NumericIdentity, numericIdentity } from '../identity/numeric-identity.ts';
 import type { IpcacheMap } from '../ipcache/ipcache-map.ts';
 import type { Layout } from '../ipcache/layout.ts';
-import { type Prefix, parsePrefix } from '../net/prefix.ts';
+import { formatPrefix, type Prefix, parsePrefix } from '../net/prefix.ts';
 import { KnownLabels } from '../restore/known-labels.ts';
 import { outgoingMap } from '../restore/outgoing.ts';
 import { planRestore } from '../restore/plan.ts';
@@ -32,6 +33,8 @@ export interface RestoreCacheOptions {
 
 export interface RestoredCache {
   readonly placeholders: readonly Placeholder[];
+  /** A source is about to say something about the prefix: a number that was kept alone gets the labels of its prefix. */
+  readonly claim: (prefix: Prefix) => void;
   readonly ingress: number;
   /** Prefixes whose entry could not be taken over, each with the reason. */
   readonly conflicts: readonly PlannedEntry[];
@@ -55,6 +58,8 @@ export async function restoreCache(options: RestoreCacheOptions): Promise<Restor
   const remembered = rememberedLabels(previous);
   const target = ipcache === undefined ? 'new' : 'same';
   const plan = planRestore({ source: reading, known, remembered, target });
+  const guessed = new Map<string, number>();
+  for (const { kind, prefix, identity } of plan.entries) if (kind === 'guessed') guessed.set(prefix, identity);
   const records = recordsOf(plan.entries);
   const withheld = [...plan.withheld].map(numericIdentity);
   allocator.restoreLocalIdentities(records);
@@ -70,7 +75,8 @@ export async function restoreCache(options: RestoreCacheOptions): Promise<Restor
       ingress++;
       continue;
     }
-    restoreOne(cache, prefix, entry);
+    if (entry.kind === 'guessed') restoreNumber(cache, entry);
+    else restoreOne(cache, prefix, entry);
     const before = since.get(entry.prefix);
     placeholders.push({
       prefix: entry.prefix,
@@ -82,6 +88,7 @@ export async function restoreCache(options: RestoreCacheOptions): Promise<Restor
   cache.injectNow();
   return {
     placeholders,
+    claim: (prefix) => claimGuessed(options, guessed, prefix),
     ingress,
     conflicts: plan.entries.filter((entry) => !isPlaced(entry)),
     withheld,
@@ -112,20 +119,35 @@ function rememberedEntries({ layout, previous }: RestoreCacheOptions): SourceRea
 
 function recordsOf(entries: readonly PlannedEntry[]): IdentityRecord[] {
   const records = new Map<number, IdentityRecord>();
-  for (const { identity, labels } of entries) {
-    if (labels !== undefined && !records.has(identity))
-      records.set(identity, { id: numericIdentity(identity), labels });
+  for (const { identity, labels, kind } of entries) {
+    if (labels !== undefined && kind !== 'guessed' && !records.has(identity))
+      records.set(identity, { id: numericIdentity(identity), labels: labels.compact() });
   }
   return [...records.values()];
+}
+
+/** A number alone, half a million of which cost little. */
+function restoreNumber(cache: Ipcache, { prefix, identity }: Pick<PlannedEntry, 'prefix' | 'identity'>): void {
+  cache.upsert(prefix, { identity, source: RESTORED_SOURCE }, { owner: RESTORED_OWNER });
+}
+
+/** Before the claim is resolved, so that its labels are found to have the number that the prefix has. */
+function claimGuessed({ cache, allocator }: RestoreCacheOptions, guessed: Map<string, number>, prefix: Prefix): void {
+  const key = formatPrefix(prefix);
+  const requestedIdentity = guessed.get(key);
+  if (requestedIdentity === undefined) return;
+  guessed.delete(key);
+  const info = { labels: cidrLabels(prefix, allocator.options), requestedIdentity };
+  cache.upsertMetadata([{ prefix, source: RESTORED_SOURCE, resource: RESTORED_RESOURCE, info }]);
 }
 
 /** A number that several prefixes share and nobody knows the labels of cannot be asked for: labels would divide it. */
 function restoreOne(cache: Ipcache, prefix: Prefix, { prefix: key, identity, labels }: PlannedEntry): void {
   if (labels === undefined) {
-    cache.upsert(key, { identity, source: RESTORED_SOURCE }, { owner: RESTORED_OWNER });
+    restoreNumber(cache, { prefix: key, identity });
     return;
   }
-  const info = { labels, requestedIdentity: identity };
+  const info = { labels: labels.compact(), requestedIdentity: identity };
   cache.upsertMetadata([{ prefix, source: RESTORED_SOURCE, resource: RESTORED_RESOURCE, info }]);
 }
 

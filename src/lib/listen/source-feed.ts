@@ -24,6 +24,8 @@ export interface SourceFeedSetup {
   /** Something that is part of the checkpoint changed. */
   readonly onChange: () => void;
   readonly drained: () => Promise<void> | undefined;
+  /** Called before metadata of a prefix is taken in. */
+  readonly claim: (prefix: Prefix) => void;
 }
 
 export class SourceFeed implements SourceSink {
@@ -65,7 +67,9 @@ export class SourceFeed implements SourceSink {
         if (this.#isForUs(event.key)) this.#delete(event);
         break;
       case 'upsertMetadata':
-        if (this.#isPrefixForUs(event.update.prefix)) cache.upsertMetadata([event.update]);
+        if (!this.#isPrefixForUs(event.update.prefix)) break;
+        this.#setup.claim(event.update.prefix);
+        cache.upsertMetadata([event.update]);
         break;
       case 'removeMetadata':
         cache.removeMetadata([event.removal]);

@@ -1,5 +1,6 @@
 /** All sources of a loop, followed at the same time. */
 import type { Ipcache } from '../cache/ipcache.ts';
+import type { Prefix } from '../net/prefix.ts';
 import type { SourceState } from '../state/checkpoint.ts';
 import { timeText } from './clock.ts';
 import type { TellLoop } from './loop-event.ts';
@@ -13,6 +14,8 @@ export interface SourceGroupSetup {
   readonly drained: () => Promise<void> | undefined;
   /** Something that is part of the checkpoint changed. */
   readonly onChange: () => void;
+  /** Called before metadata of a prefix is taken in. */
+  readonly claim: (prefix: Prefix) => void;
 }
 
 interface Member extends LoopSource {
@@ -32,14 +35,22 @@ export class SourceGroup {
   #onSynced: (() => void)[] = [];
   #isSynced = false;
 
-  constructor({ setup, cache, drained, onChange }: SourceGroupSetup) {
+  constructor({ setup, cache, drained, onChange, claim }: SourceGroupSetup) {
     const { node, tell, clock } = setup;
     this.#cache = cache;
     const watched: TellLoop = (event) => {
       tell(event);
       if (event.kind === 'source' && event.condition === 'synced') this.#checkSynced(tell);
     };
-    const shared = { cache, node, tell: watched, now: clock.now, onChange, drained: () => this.#drained(drained) };
+    const shared = {
+      cache,
+      node,
+      tell: watched,
+      now: clock.now,
+      onChange,
+      claim,
+      drained: () => this.#drained(drained),
+    };
     this.direct = new SourceFeed({ ...shared, name: 'control' });
     this.#members = setup.sources.map(({ source, reference }) => ({
       source,
