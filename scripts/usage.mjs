@@ -94,10 +94,9 @@ function sentence(text) {
 }
 
 function replacePart(text, part) {
-  return text.replace(
-    /(<!-- commands -->\n)[\s\S]*?(\n<!-- end of commands -->)/,
-    (_, begin, end) => `${begin}${part}${end}`,
-  );
+  const place = /(<!-- commands -->\n)[\s\S]*?(<!-- end of commands -->)/;
+  if (!place.test(text)) throw new Error('README.md has no place for the commands');
+  return text.replace(place, (_, begin, end) => `${begin}${part}\n${end}`);
 }
 
 function readOrEmpty(file) {
