@@ -40,6 +40,7 @@ const TURN_ENTRIES = 256;
 /** Between two rounds, and at least so many times as long as a round took: at most two percent of a core. */
 const PAUSE_MS = 5_000;
 const PAUSE_FACTOR = 50;
+const MANY_PENDING = 4096;
 /** So often within the window is a fight. */
 const MOST_REASSERTS = 3;
 const WINDOW_MS = 60_000;
@@ -92,6 +93,11 @@ export class Auditor {
   #schedule(ms: number, onFailure: (error: unknown) => void): void {
     if (this.#isStopped) return;
     this.#timer = setTimeout(() => {
+      // What comes in by the thousand goes first.
+      if (this.#setup.follower.writer.pending > MANY_PENDING) {
+        this.#schedule(PAUSE_MS, onFailure);
+        return;
+      }
       const begun = this.#setup.monotonic();
       this.#running = this.round().then(() => {
         const took = this.#setup.monotonic() - begun;
