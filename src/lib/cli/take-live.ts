@@ -53,9 +53,10 @@ export async function takeLive(ipcache: IpcacheMap, options: TakeLive): Promise<
       onWait: (missing) => logger.info(`waiting for the agent to write ${missing} identities of the map to ${path}`),
     });
   try {
-    if (!flags.labels) return await take(undefined);
-    const live = await takeJoined(take, path, logger);
-    if (live.noCheckpoint && flags['allocator-state'] !== undefined) {
+    const live = flags.labels ? await takeJoined(take, path, logger) : await take(undefined);
+    // What was read until a signal came is no snapshot, not even an incomplete one.
+    signal.throwIfAborted();
+    if (flags.labels && live.noCheckpoint && flags['allocator-state'] !== undefined) {
       logger.warn(`no labels joined: there is no file ${path}`);
     }
     return live;

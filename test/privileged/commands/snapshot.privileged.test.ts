@@ -201,6 +201,17 @@ describe('ipc snapshot', () => {
     expect(readFileSync(file, 'utf8')).toBe('something else\n');
   });
 
+  it('replaces nothing when a signal comes', async () => {
+    await snapshot(['-m', pinned('map', ENTRIES), file]);
+    const good = readFileSync(file, 'utf8');
+    // A number that the checkpoint will never have: there is time for a signal.
+    const pin = pinned('more', [...ENTRIES, { prefix: '192.0.2.0/24', identity: 16777300 }]);
+    const onStart = (deliver: (signal: NodeJS.Signals) => void): void => void setTimeout(() => deliver('SIGTERM'), 300);
+    const { exitCode } = await snapshot(['-m', pin, file], { onStart });
+    expect([exitCode, readFileSync(file, 'utf8')]).toEqual([143, good]);
+    expect(readdirSync(scratch)).not.toContainEqual(expect.stringContaining('.tmp'));
+  });
+
   it('--keep leaves the newest N and nothing of others', async () => {
     const pin = pinned('map', ENTRIES);
     const kept = join(scratch, 'kept');
