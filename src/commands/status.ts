@@ -1,5 +1,6 @@
 import * as Flags from '@oclif/core/flags';
 import { BaseCommand } from '../lib/cli/base-command.ts';
+import { DEFAULT_CONTROL_SOCKET } from '../lib/cli/control-socket.ts';
 import { commandFlags, EMPTY_IS_NONE } from '../lib/cli/define.ts';
 import { durationFlag } from '../lib/cli/flags.ts';
 import type { ValueSource } from '../lib/cli/layered-values.ts';
@@ -25,7 +26,7 @@ export default class Status extends BaseCommand {
       ...EMPTY_IS_NONE,
       summary: 'control socket of ipc listen; empty for none',
       helpValue: 'PATH',
-      default: '/run/ipc/ipc.sock',
+      default: DEFAULT_CONTROL_SOCKET,
     }),
     timeout: durationFlag({
       summary: 'how long the loop may take to answer',

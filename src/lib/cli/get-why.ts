@@ -16,6 +16,7 @@ import { readListenEntry } from '../sources/agent/listen-entry.ts';
 import { readMapEvents } from '../sources/agent/map-events.ts';
 import type { AgentMapValue } from '../sources/agent/map-value.ts';
 import { parseSourceRef } from '../sources/source-ref.ts';
+import { DEFAULT_CONTROL_SOCKET } from './control-socket.ts';
 import { durationFlag } from './flags.ts';
 import type { ValueSource } from './layered-values.ts';
 import type { Log } from './log.ts';
@@ -24,7 +25,6 @@ import type { Log } from './log.ts';
 const MOST_EVENTS = 10;
 
 /** Where `ipc listen` has its control socket unless it was told otherwise. */
-const DEFAULT_CONTROL_SOCKET = '/run/ipc/ipc.sock';
 
 export const whyFlags = {
   why: Flags.boolean({ summary: 'say where the entry comes from and since when it is so' }),

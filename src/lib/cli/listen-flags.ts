@@ -1,10 +1,12 @@
 /** The flags of `ipc listen`, and what the rules of the datapath need to know of this node. */
+
 import * as Flags from '@oclif/core/flags';
 import type { TunnelRules } from '../datapath/tunnel-endpoint.ts';
 import { UsageError } from '../errors.ts';
 import type { NodeFamilies } from '../listen/source-feed.ts';
 import { parseAddress } from '../net/address.ts';
 import { parseSourceRefs, type SourceRef } from '../sources/source-ref.ts';
+import { DEFAULT_CONTROL_SOCKET } from './control-socket.ts';
 import { EMPTY_IS_NONE } from './define.ts';
 import { clusterFlag, countFlag, durationFlag } from './flags.ts';
 import { clusterNameFlag } from './take-live.ts';
@@ -75,7 +77,7 @@ export const listenFlags = {
     ...EMPTY_IS_NONE,
     summary: 'control socket; empty for none',
     helpValue: 'PATH',
-    default: '/run/ipc/ipc.sock',
+    default: DEFAULT_CONTROL_SOCKET,
     helpGroup: SERVICE,
   }),
   metrics: Flags.string({
