@@ -63,7 +63,7 @@ const ROWS: readonly ExitRow[] = [
     code: 'UNKNOWN_COMMAND',
     when: 'help on an unknown command is wanted',
   },
-  { argv: ['--nope'], exit: 2, when: 'there is a flag but no command' },
+  { argv: ['--nope'], exit: 2, code: 'MISSING_COMMAND', when: 'there is a flag but no command' },
 
   ...COMMANDS.flatMap(everywhere),
   ...shared('dump'),

@@ -1,4 +1,5 @@
 /** The built program in the places and conditions in which users have it. */
+import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import {
   chmodSync,
@@ -114,6 +115,19 @@ describe('the program runs', () => {
       status: 1,
       stdout: '',
       stderr: expect.stringMatching(/^Error: .*\n {2}hint: run "npm ci/),
+    });
+  });
+
+  it('says so when its working directory was removed and a relative path needs it', () => {
+    const gone = mkdtempSync(path.join(folder, 'gone-'));
+    const script = 'rmdir "$0" && exec "$@"';
+    const { status, stderr } = spawnSync('sh', ['-c', script, gone, program.bin, 'dump', '--map', 'x'], {
+      cwd: gone,
+      encoding: 'utf8',
+    });
+    expect({ status, stderr }).toEqual({
+      status: 3,
+      stderr: expect.stringMatching(/^Error: Cannot find the working directory: it was removed\n {2}hint: /),
     });
   });
 });

@@ -1,5 +1,5 @@
 /** Turns whatever was thrown into what the user is told: one message, one hint, one exit status. */
-import { type ErrorOperands, EXIT, ToolError, worstExit } from '../errors.ts';
+import { type ErrorOperands, EXIT, NotFoundError, ToolError, worstExit } from '../errors.ts';
 
 export interface Failure {
   readonly exitCode: number;
@@ -33,7 +33,8 @@ function clipped(text: string): string {
   return `${start} … (${text.length - LONGEST_MESSAGE} characters left out) … ${text.slice(-KEPT_END)}`;
 }
 
-function oneFailure(error: unknown): Failure {
+function oneFailure(thrown: unknown): Failure {
+  const error = isWithoutDirectory(thrown) ? withoutDirectory(thrown) : thrown;
   if (error instanceof ToolError) {
     return {
       exitCode: error.exitCode,
@@ -54,4 +55,17 @@ function oneFailure(error: unknown): Failure {
     operands: {},
     stack: stack ?? text,
   };
+}
+
+/** Whatever needs an absolute path asks for the working directory, which may have been removed. */
+function isWithoutDirectory(error: unknown): error is Error {
+  return error instanceof Error && 'syscall' in error && error.syscall === 'uv_cwd';
+}
+
+function withoutDirectory(cause: Error): ToolError {
+  return new NotFoundError('Cannot find the working directory: it was removed', {
+    code: 'NO_WORKING_DIRECTORY',
+    hint: 'change to a directory that exists, or name files and pins by absolute paths',
+    cause,
+  });
 }

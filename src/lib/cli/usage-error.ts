@@ -72,8 +72,15 @@ export function emptyFlag(name: string, command: CommandFacts): UsageError {
   });
 }
 
-/** A command that does not exist, with the one that was probably meant. */
+/** A command that does not exist, with the one that was probably meant; or flags without any. */
 export function unknownCommand(name: string, known: readonly string[]): UsageError {
+  if (name.startsWith('-')) {
+    return new UsageError(`Cannot use ${name}: no command is named that could take it`, {
+      code: 'MISSING_COMMAND',
+      hint: 'ipc --help lists the commands',
+      operands: { flag: name },
+    });
+  }
   return new UsageError(`Cannot run ${JSON.stringify(name)}: no such command`, {
     code: 'UNKNOWN_COMMAND',
     hint: suggestion(nearestName(name, known), 'ipc --help lists the commands'),

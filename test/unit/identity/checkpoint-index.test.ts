@@ -1,5 +1,7 @@
 import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
@@ -98,6 +100,35 @@ describe('CheckpointIndex.read()', () => {
     const writer = spawn('sh', ['-c', 'printf %s "$0" > "$1"', PLAIN, pipe]);
     expect(asText(CheckpointIndex.read(pipe)?.lookup(16777217))).toBe('k8s:a=;');
     writer.kill();
+  });
+
+  test('waits for a pipe whose writer comes late', () => {
+    const pipe = join(directory, 'late-pipe');
+    execFileSync('mkfifo', [pipe]);
+    const writer = spawn('sh', ['-c', 'sleep 0.3; printf %s "$0" > "$1"', PLAIN, pipe]);
+    expect(asText(CheckpointIndex.read(pipe)?.lookup(16777217))).toBe('k8s:a=;');
+    writer.kill();
+  });
+
+  test('gives up on a pipe whose writer is silent', { timeout: 20_000 }, () => {
+    const pipe = join(directory, 'silent-pipe');
+    execFileSync('mkfifo', [pipe]);
+    expect(() => CheckpointIndex.read(pipe)).toThrow(
+      expect.objectContaining({ exitCode: 8, code: 'SILENT_PIPE', message: expect.stringContaining(pipe) }),
+    );
+  });
+
+  test('refuses what never ends', async () => {
+    expect(() => CheckpointIndex.read('/dev/zero')).toThrow(
+      expect.objectContaining({ exitCode: 9, message: expect.stringContaining('/dev/zero: it is a device') }),
+    );
+    const socket = join(directory, 'socket');
+    const server = createServer().listen(socket);
+    await once(server, 'listening');
+    expect(() => CheckpointIndex.read(socket)).toThrow(
+      expect.objectContaining({ exitCode: 9, message: expect.stringContaining('it is a socket') }),
+    );
+    server.close();
   });
 
   test('is nothing where there is no file', () => {
