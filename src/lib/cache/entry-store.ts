@@ -69,6 +69,11 @@ export interface BatchResult {
 export interface EntryStore {
   readonly size: number;
   get(key: string): CacheEntry | undefined;
+  /**
+   * The second of the cache's clock at which the key got what the map has of it: identity, host, key and flags.
+   * @returns undefined for an unknown key, and where no times are kept
+   */
+  sinceOf(key: string): number | undefined;
   /** Whether an endpoint of the same address hides this prefix from the listeners. */
   isShadowed(key: string): boolean;
   entries(): IterableIterator<readonly [key: string, entry: CacheEntry]>;

@@ -34,6 +34,8 @@ export interface IpcacheSetup {
   /** New identities, and the host's whenever its labels may have changed; before any entry has them. */
   readonly onIdentitiesAdded?: (added: ReadonlyMap<NumericIdentity, Labels>) => void;
   readonly onProblem?: (problem: CacheProblem) => void;
+  /** Whole seconds since some moment; without it the cache does not know since when an entry is what it is. */
+  readonly seconds?: () => number;
   /** Entries as Cilium 1.21 keeps them, defects included; to compare with it only. */
   readonly strictUpstream?: boolean;
 }
@@ -62,7 +64,7 @@ export class Ipcache {
     this.#isReady = setup.startsReady ?? true;
     this.metadata = new Metadata((prefix, conflict) => onProblem({ kind: 'conflict', prefix, conflict }));
     const publish = (event: IpcacheEvent): void => this.#publish(event);
-    const store = { publish, lengths: this.lengths, namedPorts: this.#namedPorts };
+    const store = { publish, lengths: this.lengths, namedPorts: this.#namedPorts, seconds: setup.seconds };
     this.entries = setup.strictUpstream ? new UpstreamEntries(store) : new LayeredEntries(store);
     this.#injector = new Injector({
       metadata: this.metadata,

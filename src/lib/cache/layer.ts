@@ -25,6 +25,8 @@ export class Layer {
   pod: PodMetadata | undefined;
   /** The next weaker one. */
   next: Layer | undefined = undefined;
+  /** As the first layer of its key: the second, of the store's clock, at which the map's value became this one. */
+  since = 0;
   /** Encrypt key and, above it, the endpoint flags. */
   #bits: number;
 

@@ -27,6 +27,8 @@ export interface EntryStoreSetup {
   readonly publish: Publish;
   readonly lengths: PrefixLengths;
   readonly namedPorts: NamedPortTable;
+  /** Whole seconds since some moment. */
+  readonly seconds?: (() => number) | undefined;
 }
 
 export class LayeredEntries implements EntryStore {
@@ -47,6 +49,10 @@ export class LayeredEntries implements EntryStore {
 
   get(key: string): CacheEntry | undefined {
     return this.#heads.get(key)?.snapshot();
+  }
+
+  sinceOf(key: string): number | undefined {
+    return this.#setup.seconds && this.#heads.get(key)?.since;
   }
 
   isShadowed(key: string): boolean {
@@ -106,13 +112,15 @@ export class LayeredEntries implements EntryStore {
     const before = head?.snapshot();
     if (present !== undefined && head === present && head.next === undefined && present.owner === owner) {
       head.assign(value);
-      return this.#changed(key, before, head.snapshot());
+      return this.#changed(key, before, head);
     }
     const rest = head !== undefined && present !== undefined ? removeLayer(head, present) : head;
+    const since = head?.since ?? 0;
     const after = insertLayer(rest, new Layer(value, owner));
+    after.since = since;
     if (after !== head) this.#heads.set(key, after);
     if (head === undefined) this.#count(key, 1);
-    return this.#changed(key, before, after.snapshot());
+    return this.#changed(key, before, after);
   }
 
   #remove(key: string, head: Layer, layer: Layer): boolean {
@@ -121,8 +129,11 @@ export class LayeredEntries implements EntryStore {
     if (after === undefined) {
       this.#heads.delete(key);
       this.#count(key, -1);
-    } else this.#heads.set(key, after);
-    return this.#changed(key, before, after?.snapshot());
+    } else {
+      after.since = head.since;
+      this.#heads.set(key, after);
+    }
+    return this.#changed(key, before, after);
   }
 
   #count(key: string, by: 1 | -1): void {
@@ -132,17 +143,26 @@ export class LayeredEntries implements EntryStore {
     else if (endpointKeyOf(key) !== undefined) this.#hostPrefixes += by;
   }
 
-  #changed(key: string, before: CacheEntry | undefined, after: CacheEntry | undefined): boolean {
+  #changed(key: string, before: CacheEntry | undefined, head: Layer | undefined): boolean {
+    const after = head?.snapshot();
+    if (head !== undefined && after !== undefined) this.#stamp(head, before, after);
     if (!isEndpointKey(key)) {
       if (!this.isShadowed(key)) this.#tell(key, before, after, sameEntry);
     } else if (before !== undefined && after !== undefined) this.#tell(prefixTextOf(key), before, after, sameEntry);
     else {
       const prefix = prefixTextOf(key);
-      const hidden = this.#hostPrefixes === 0 ? undefined : this.#heads.get(prefix)?.snapshot();
+      const beneath = this.#hostPrefixes === 0 ? undefined : this.#heads.get(prefix);
+      const hidden = beneath?.snapshot();
+      if (after === undefined && beneath !== undefined && hidden !== undefined) this.#stamp(beneath, before, hidden);
       // Only who owns the entry differs where an endpoint takes over from an equal prefix: no news for anyone.
       this.#tell(prefix, before ?? hidden, after ?? hidden, sameInMap);
     }
     return this.#updatePorts(before, after);
+  }
+
+  #stamp(head: Layer, before: CacheEntry | undefined, after: CacheEntry): void {
+    const { seconds } = this.#setup;
+    if (seconds !== undefined && (before === undefined || !sameInMap(before, after))) head.since = seconds();
   }
 
   #tell(

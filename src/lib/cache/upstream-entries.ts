@@ -35,6 +35,9 @@ export class UpstreamEntries implements EntryStore {
     return this.#table.get(key);
   }
 
+  /** Cilium keeps no times here. */
+  sinceOf(): undefined {}
+
   isShadowed(key: string): boolean {
     return this.#table.get(key)?.shadowed ?? false;
   }

@@ -24,8 +24,6 @@ import type { Log } from './log.ts';
 /** Events of one prefix that are shown. */
 const MOST_EVENTS = 10;
 
-/** Where `ipc listen` has its control socket unless it was told otherwise. */
-
 export const whyFlags = {
   why: Flags.boolean({ summary: 'say where the entry comes from and since when it is so' }),
   against: Flags.string({ summary: 'with --why: ask agent[:SOCKET] or listen[:SOCKET]', helpValue: 'SOURCE' }),
@@ -137,8 +135,8 @@ async function askListen(socket: string, { flags, match, query, signal }: WhyOpt
   const request = { signal, timeoutMs: flags.timeout };
   const told = await readListenEntry(new AgentClient(socket, IPC_LISTEN), prefix, request);
   if (pin !== undefined && told.pin !== pin) return undefined;
-  const { identity, source, pod, hostIP, resources } = told.entry ?? { identity: null };
-  return { socket, identity, source, pod, hostIP, resources };
+  const { identity, source, pod, hostIP, resources, since, sinceStart } = told.entry ?? { identity: null };
+  return { socket, identity, source, pod, hostIP, resources, since, sinceStart };
 }
 
 async function askAgent(socket: string, { flags, match, query, pin, signal }: WhyOptions): Promise<WhyAgent> {

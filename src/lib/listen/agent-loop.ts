@@ -109,7 +109,11 @@ export class AgentLoop {
       options: setup.identities,
       onWarning: (message, id) => tell({ kind: 'cache-problem', message: `identity ${id}: ${message}` }),
     });
-    const cache = new Ipcache({ allocator, onProblem: (problem) => this.#tellCacheProblem(problem) });
+    const cache = new Ipcache({
+      allocator,
+      onProblem: (problem) => this.#tellCacheProblem(problem),
+      seconds: () => Math.trunc((clock.now() - this.started) / 1000),
+    });
     const { target, restored } = await prepareMap({
       setup,
       cache,

@@ -33,14 +33,14 @@ export class SourceGroup {
   readonly #cache: Ipcache;
   #running: Promise<void> = Promise.resolve();
   #onSynced: (() => void)[] = [];
-  #isSynced = false;
+  #syncedAt: number | undefined;
 
   constructor({ setup, cache, drained, onChange, claim }: SourceGroupSetup) {
     const { node, tell, clock } = setup;
     this.#cache = cache;
     const watched: TellLoop = (event) => {
       tell(event);
-      if (event.kind === 'source' && event.condition === 'synced') this.#checkSynced(tell);
+      if (event.kind === 'source' && event.condition === 'synced') this.#checkSynced(setup);
     };
     const shared = {
       cache,
@@ -69,7 +69,12 @@ export class SourceGroup {
 
   /** Every source has been complete once. Without sources nobody ever says that. */
   get isSynced(): boolean {
-    return this.#isSynced;
+    return this.#syncedAt !== undefined;
+  }
+
+  /** When that came about, in milliseconds since the epoch. */
+  get syncedAt(): number | undefined {
+    return this.#syncedAt;
   }
 
   get unsynced(): readonly SourceFeed[] {
@@ -99,7 +104,7 @@ export class SourceGroup {
 
   /** Calls back when all sources have been complete for the first time. */
   whenSynced(run: () => void): void {
-    if (this.#isSynced) run();
+    if (this.isSynced) run();
     else this.#onSynced.push(run);
   }
 
@@ -130,9 +135,9 @@ export class SourceGroup {
     }
   }
 
-  #checkSynced(tell: LoopSetup['tell']): void {
-    if (this.#isSynced || this.unsynced.length > 0) return;
-    this.#isSynced = true;
+  #checkSynced({ tell, clock: { now } }: LoopSetup): void {
+    if (this.isSynced || this.unsynced.length > 0) return;
+    this.#syncedAt = now();
     tell({ kind: 'synced' });
     const waiting = this.#onSynced;
     this.#onSynced = [];

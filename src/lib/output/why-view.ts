@@ -40,6 +40,10 @@ export interface WhyListen {
   readonly hostIP?: string | undefined;
   /** Whose metadata the prefix has. */
   readonly resources?: readonly WhyResource[] | undefined;
+  /** Since when it is what it is, to the second; RFC 3339. */
+  readonly since?: string | undefined;
+  /** It was so when the run began, and perhaps before. */
+  readonly sinceStart?: boolean | undefined;
 }
 
 export interface WhyResource {
@@ -73,15 +77,21 @@ export interface Why {
 
 const UNKNOWN = 'the map keeps no times';
 
-/** The fields of `why`. */
-export function whyJson({ prefix, listen, agent, history }: Why): JsonObject {
+/** Who saw the change itself goes first; a snapshot that had the value already knows better than a run that began later. */
+function lastChangeOf({ listen, agent, history }: Why): JsonObject | undefined {
   const event = agent?.events?.at(-1);
-  const lastChange = event
-    ? { from: 'agent', time: event.time, action: event.action }
-    : history?.after !== undefined
-      ? { from: 'history', after: history.after, by: history.by }
-      : undefined;
-  const before = beforeOf(agent, history);
+  if (event !== undefined) return { from: 'agent', time: event.time, action: event.action };
+  const { since, sinceStart = false } = listen ?? {};
+  const isOlder = sinceStart && since !== undefined && history?.by !== undefined && history.by < since;
+  if (since !== undefined && !isOlder) return { from: 'listen', time: since, ...(sinceStart && { atStart: true }) };
+  return history?.after === undefined ? undefined : { from: 'history', after: history.after, by: history.by };
+}
+
+/** The fields of `why`. */
+export function whyJson(why: Why): JsonObject {
+  const { prefix, listen, agent, history } = why;
+  const lastChange = lastChangeOf(why);
+  const before = beforeOf(why);
   return {
     prefix,
     source: listen?.source ?? agent?.source,
@@ -90,7 +100,12 @@ export function whyJson({ prefix, listen, agent, history }: Why): JsonObject {
     hostIP: listen?.hostIP ?? agent?.hostIP,
     lastChange,
     ...(before !== undefined && { before }),
-    listen: listen && { socket: listen.socket, identity: listen.identity, resources: listen.resources },
+    listen: listen && {
+      socket: listen.socket,
+      identity: listen.identity,
+      resources: listen.resources,
+      since: listen.since,
+    },
     agent: agent && { socket: agent.socket, identity: agent.identity, events: agent.events },
     history,
     ...(lastChange === undefined && { unknown: UNKNOWN }),
@@ -114,6 +129,8 @@ function* listenLines(listen: WhyListen | undefined): Iterable<string> {
   for (const { resource, source, labels } of listen.resources ?? []) {
     yield `listen: ${resource} (${source})${labels === undefined ? '' : ` ${labels.join(' ')}`}`;
   }
+  if (listen.since === undefined) return;
+  yield `listen: so since ${listen.since}${listen.sinceStart ? ', as it was told when it began; perhaps before' : ''}`;
 }
 
 function originWords({ source, pod, hostIP }: Pick<WhyAgent | WhyListen, 'source' | 'pod' | 'hostIP'>): string[] {
@@ -164,10 +181,15 @@ function valueText({ identity, tunnelEndpoint, encryptKey, flags }: WhyValue): s
 }
 
 /** What it was before the last change, as far as that is known. */
-function beforeOf(agent: WhyAgent | undefined, history: WhyHistory | undefined): WhyValue | null | undefined {
+function beforeOf({ listen, agent, history }: Why): WhyValue | null | undefined {
   const events = agent?.events ?? [];
   const last = events.at(-1);
-  if (last === undefined) return history?.before;
+  if (last === undefined) {
+    // A change after the last snapshot that the directory knows of is not the one that its snapshots tell of.
+    const { since, sinceStart = false } = listen ?? {};
+    const isOther = since !== undefined && !sinceStart && history?.by !== undefined && history.by < since;
+    return isOther ? undefined : history?.before;
+  }
   const previous = events.at(-2);
   if (previous !== undefined) return previous.action === 'update' ? previous.value : null;
   // Only a snapshot made before the event knows what the event changed.

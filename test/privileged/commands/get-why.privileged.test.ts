@@ -160,13 +160,14 @@ describe('ipc get --why', () => {
     }
   });
 
-  it('tells source and resource from a running listen', async () => {
+  it('tells source, resource and last change from a running listen', async () => {
     const head = { kind: 'listen-dump', schemaVersion: 1, time: '2026-01-02T03:04:05.006Z', pin, synced: true };
     const resources = [
       { resource: 'daemon//restored', source: 'restored' },
       { resource: 'cnp/shop/allow-db', source: 'custom-resource', labels: ['cidr:10.12.0.7/32'] },
     ];
-    const item = { prefix: PREFIX, identity: 41234, source: 'custom-resource', encryptKey: 0, resources };
+    const since = '2026-01-02T03:04:01.000Z';
+    const item = { prefix: PREFIX, identity: 41234, source: 'custom-resource', encryptKey: 0, since, resources };
     const end = { end: true, entries: 1, queued: 0, pending: 0 };
     const ndjson = (...lines: object[]) => lines.map((line) => `${JSON.stringify(line)}\n`).join('');
     await using listen = await fakeAgent({ '/ipc/v1/dump': ndjson(head, item, end) });
@@ -175,12 +176,13 @@ describe('ipc get --why', () => {
     expect(found).toMatchObject({
       source: 'custom-resource',
       resource: 'cnp/shop/allow-db',
-      listen: { socket: listen.socket, identity: 41234, resources },
-      unknown: 'the map keeps no times',
+      listen: { socket: listen.socket, identity: 41234, resources, since },
+      lastChange: { from: 'listen', time: since },
     });
     expect(listen.asked).toEqual(['/ipc/v1/dump?prefix=10.12.0.7%2F32']);
     await using knowsNothing = await fakeAgent({ '/ipc/v1/dump': ndjson(head, { ...end, entries: 0 }) });
-    expect((await why(['--against', `listen:${knowsNothing.socket}`])).why.listen.identity).toBeNull();
+    const unknown = await why(['--against', `listen:${knowsNothing.socket}`]);
+    expect(unknown.why).toMatchObject({ listen: { identity: null }, unknown: 'the map keeps no times' });
     await using cutOff = await fakeAgent({ '/ipc/v1/dump': ndjson(head, item) });
     const broken = await why(['--against', `listen:${cutOff.socket}`]);
     expect([broken.exitCode, errorOf(broken).code]).toEqual([9, 'LISTEN_ANSWER']);
@@ -195,6 +197,7 @@ describe('ipc get --why', () => {
     ]);
     expect(text.stdout).toContain('listen: identity 41234, source custom-resource\n');
     expect(text.stdout).toContain('listen: cnp/shop/allow-db (custom-resource) cidr:10.12.0.7/32\n');
+    expect(text.stdout).toContain(`listen: so since ${since}\n`);
   });
 
   it('warns about snapshots that cannot be asked', async () => {

@@ -94,7 +94,24 @@ describe('control socket', () => {
     ]);
     expect(all.at(-1)).toMatchObject({ end: true, entries: 2 });
     const [, one] = await lines('/ipc/v1/dump?prefix=192.0.2.0/24');
-    expect(one).toMatchObject({ resources: [{ resource: 'cnp/shop/db', source: 'custom-resource' }] });
+    expect(one).toMatchObject({
+      resources: [{ resource: 'cnp/shop/db', source: 'custom-resource' }],
+      since: expect.stringMatching(/Z$/),
+      sinceStart: true,
+    });
+    // Changed after everything was listed: in a later second, so that it can be told.
+    await sleep(1100);
+    const before = Date.now();
+    listen.send({ ...POD, identity: 4321 });
+    await listen.until('changed', async () => (await mapWords(pin))['10.0.0.1/32'] === '4321');
+    const [, changed] = await lines('/ipc/v1/dump?prefix=10.0.0.1/32');
+    expect(changed).toMatchObject({ identity: 4321 });
+    expect(changed).not.toHaveProperty('sinceStart');
+    expect(Math.abs(Date.parse(String(changed?.since)) - before)).toBeLessThan(5000);
+    const asked = ['get', '10.0.0.1', '--map', pin, '--no-labels', '--why', '--against', `listen:${listen.socket}`];
+    const { status, stdout } = program.run([...asked, '--json']);
+    expect(status).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({ why: { lastChange: { from: 'listen', time: changed?.since } } });
     expect(await listen.http('GET', '/ipc/v1/dump?prefix=192.0.2.0/33')).toMatchObject({ status: 400 });
   });
 

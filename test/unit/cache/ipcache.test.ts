@@ -280,3 +280,63 @@ describe('lookups', () => {
 function bind(fixture: Fixture): { readonly cache: Ipcache; readonly said: () => string[] } {
   return { cache: fixture.cache, said: () => fixture.said() };
 }
+
+describe('sinceOf()', () => {
+  const fixture = () => {
+    const clock = { second: 0 };
+    const allocator = new CachingAllocator();
+    const cache = new Ipcache({ allocator, seconds: () => clock.second });
+    const at = (second: number): Ipcache => {
+      clock.second = second;
+      return cache;
+    };
+    return { cache, at };
+  };
+
+  test('is the second at which what the map has of a key came about', () => {
+    const { cache, at } = fixture();
+    at(3).upsert('10.0.0.1', value(1, 'kvstore'));
+    at(4).upsert('10.0.0.1', value(1, 'kvstore'));
+    expect(cache.entries.sinceOf('10.0.0.1')).toBe(3);
+    for (const [second, more] of [
+      [5, { hostIP: '192.0.2.1' }],
+      [6, { hostIP: '192.0.2.1', encryptKey: 3 }],
+      [7, { hostIP: '192.0.2.1', encryptKey: 3, endpointFlags: 1 }],
+    ] as const) {
+      at(second).upsert('10.0.0.1', value(1, 'kvstore', more));
+      expect(cache.entries.sinceOf('10.0.0.1')).toBe(second);
+    }
+    at(8).upsert('10.0.0.1', value(2, 'kvstore'));
+    at(9).upsert('10.0.0.1', value(2, 'kvstore', { pod: { namespace: 'a', name: 'b' } }));
+    expect(cache.entries.sinceOf('10.0.0.1')).toBe(8);
+    expect(cache.entries.sinceOf('10.0.0.2')).toBeUndefined();
+  });
+
+  test('another owner of the same value changes nothing, the next weaker value does', () => {
+    const { cache, at } = fixture();
+    at(1).upsert('10.0.0.0/24', value(1, 'k8s'), { owner: 'a' });
+    at(2).upsert('10.0.0.0/24', value(1, 'kvstore'), { owner: 'b' });
+    expect(cache.entries.sinceOf('10.0.0.0/24')).toBe(1);
+    at(3).upsert('10.0.0.0/24', value(2, 'k8s'), { owner: 'a' });
+    expect(cache.entries.sinceOf('10.0.0.0/24')).toBe(1);
+    at(4).delete('10.0.0.0/24', { source: 'kvstore', owner: 'b' });
+    expect(cache.entries.sinceOf('10.0.0.0/24')).toBe(4);
+  });
+
+  test('a prefix that an endpoint hid is new when it comes back, unless it is the same', () => {
+    const { cache, at } = fixture();
+    at(1).upsert('10.0.0.1/32', value(1, 'k8s'));
+    at(2).upsert('10.0.0.1', value(1, 'kvstore'));
+    at(3).delete('10.0.0.1', { source: 'kvstore' });
+    expect(cache.entries.sinceOf('10.0.0.1/32')).toBe(1);
+    at(4).upsert('10.0.0.1', value(2, 'kvstore'));
+    at(5).delete('10.0.0.1', { source: 'kvstore' });
+    expect(cache.entries.sinceOf('10.0.0.1/32')).toBe(5);
+  });
+
+  test('is unknown without a clock', () => {
+    const cache = new Ipcache({ allocator: new CachingAllocator() });
+    cache.upsert('10.0.0.1', value(1, 'k8s'));
+    expect(cache.entries.sinceOf('10.0.0.1')).toBeUndefined();
+  });
+});

@@ -11,7 +11,7 @@ import type { AgentLoop } from '../agent-loop.ts';
 import { timeText } from '../clock.ts';
 import type { LoopParts } from '../loop-parts.ts';
 
-/** @param only one prefix, with the resources that its metadata comes from */
+/** @param only one prefix, with the resources that its metadata comes from and since when it is what it is */
 export function* dumpLines(loop: AgentLoop, parts: LoopParts, only: Prefix | undefined): Generator<string> {
   const { sources, cache } = parts;
   yield line({
@@ -19,12 +19,13 @@ export function* dumpLines(loop: AgentLoop, parts: LoopParts, only: Prefix | und
     schemaVersion: 1,
     time: timeText(loop.setup.clock.now()),
     pin: loop.setup.pin,
+    started: timeText(loop.started),
     synced: sources.isSynced,
     ready: loop.isReady,
     sources: sources.states,
   });
   let entries = 0;
-  for (const item of only === undefined ? allItems(parts) : oneItem(parts, only)) {
+  for (const item of only === undefined ? allItems(parts) : oneItem(loop, parts, only)) {
     entries++;
     yield line(item);
   }
@@ -43,8 +44,8 @@ function* allItems(parts: LoopParts): Generator<object> {
   }
 }
 
-function* oneItem(parts: LoopParts, prefix: Prefix): Generator<object> {
-  const { cache } = parts;
+function* oneItem(loop: AgentLoop, parts: LoopParts, prefix: Prefix): Generator<object> {
+  const { cache, sources } = parts;
   const text = formatPrefix(prefix);
   const state = [...cache.metadata.states()].find(({ key }) => key === text);
   const resources = state?.resources.map(({ resource, source, labels }) => ({
@@ -56,8 +57,12 @@ function* oneItem(parts: LoopParts, prefix: Prefix): Generator<object> {
   for (const key of [address, text]) {
     const entry = cache.get(key);
     if (entry === undefined || prefixTextOf(key) !== text) continue;
+    const since = loop.started + (cache.entries.sinceOf(key) ?? 0) * 1000;
     yield {
       ...item(parts, key, entry, labelsOf(parts, entry.identity)),
+      since: timeText(since),
+      // What sources list when they begin may have been so before.
+      ...(since <= (sources.syncedAt ?? Number.POSITIVE_INFINITY) && { sinceStart: true }),
       ...(resources !== undefined && !isEndpointKey(key) && { resources }),
     };
   }

@@ -9,6 +9,10 @@ export interface ListenEntry {
   readonly pod?: { readonly namespace: string; readonly name: string };
   readonly hostIP?: string;
   readonly resources?: readonly ListenResource[];
+  /** Since when it is what it is in the map, to the second; RFC 3339. */
+  readonly since?: string;
+  /** It was listed when the run began: it may have been so before. */
+  readonly sinceStart?: boolean;
 }
 
 /** Whose metadata the prefix has. */
