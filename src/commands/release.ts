@@ -57,7 +57,7 @@ export default class Release extends BaseCommand {
       timeoutMs: flags.timeout,
       stdin: () => runtime.stdin as AsyncIterable<Uint8Array>,
       uid: process.getuid?.() ?? 0,
-      now: () => runtime.now(),
+      runtime,
     });
     await this.sink.report(releaseView, await run.run());
   }

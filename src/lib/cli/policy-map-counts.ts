@@ -3,7 +3,6 @@ import { readFileSync } from 'node:fs';
 import { bpffsRoots } from '../bpf/bpffs.ts';
 import { ToolError } from '../errors.ts';
 import { LinuxKernel } from '../native/linux-kernel.ts';
-import { policyPins } from '../policymap/policy-pins.ts';
 import { policyEndpoints } from '../policymap/policy-use.ts';
 import type { Log } from './log.ts';
 
@@ -17,7 +16,7 @@ export interface PolicyMapOptions {
 /** Endpoints whose policy map has the number; null where not all could be read. */
 export type PolicyMapCounter = (identity: number) => number | null;
 
-/** @returns undefined where there is nothing to count: no numbers, or no policy maps */
+/** @returns undefined where there are no numbers to count; where there are no policy maps every number stands in 0 */
 export async function policyMapCounter(
   ids: ReadonlySet<number>,
   { bpffs, tcBpfMnt, logger, signal }: PolicyMapOptions,
@@ -25,7 +24,6 @@ export async function policyMapCounter(
   if (ids.size === 0) return undefined;
   try {
     const roots = bpffsRoots({ bpffs, tcBpfMnt, mountinfo: readFileSync('/proc/self/mountinfo', 'utf8') });
-    if (policyPins(roots).length === 0) return undefined;
     const { endpoints, problems } = await policyEndpoints({ kernel: new LinuxKernel(), roots, ids, signal });
     for (const problem of problems) logger.warn(`policy maps were not all counted: ${problem}`);
     // A map that could not be read may have any number.

@@ -66,8 +66,8 @@ export async function restoreResult(
 ): Promise<RestoreResult> {
   const { prepared, written, ownership, refusal, mapId } = outcome;
   const { flags, shared } = options;
-  const { target, source, reading, plan } = prepared;
-  const counter = await policyMapCounter(changedNumbers(plan.entries), { ...options, bpffs: shared.bpffs });
+  const { target, source, reading } = prepared;
+  const counter = await policyMapCounter(changedNumbers(outcome), { ...options, bpffs: shared.bpffs });
   const summary = summaryOf(outcome);
   const failure = refusal ?? failureOf(outcome, summary);
   const { programs } = ownership.evidence;
@@ -132,14 +132,21 @@ function isPlain({ action, kind }: PlannedEntry): boolean {
   return kind !== 'ingress' && (action === 'add' || (action === 'keep' && kind !== 'known'));
 }
 
-/** Numbers that change their meaning for some prefix: whoever has them in a policy map is hurt. */
-function changedNumbers(entries: readonly PlannedEntry[]): Set<number> {
+/** Numbers that some prefix loses or does not get: whoever has them in a policy map is hurt. */
+function changedNumbers({ prepared, written, refusal }: RestoreOutcome): Set<number> {
+  const failed = new Set(written.failures.map(({ entry }) => entry));
   const ids = new Set<number>();
-  for (const { action, identity, other, was } of entries) {
-    if (action !== 'update' && action !== 'conflict') continue;
-    for (const id of [identity, other, was]) if (id !== undefined) ids.add(id);
-  }
+  for (const entry of prepared.plan.entries)
+    if (failed.has(entry) || isChanged(entry, refusal !== undefined)) ids.add(entry.was ?? entry.identity);
+  for (const { entry, identity } of written.failures)
+    if (entry === undefined && identity !== undefined) ids.add(identity);
   return ids;
+}
+
+/** Whether the prefix is not left with the number that it had. */
+function isChanged(entry: PlannedEntry, isRefused: boolean): boolean {
+  const { action } = entry;
+  return action === 'update' || action === 'conflict' || (isRefused && isAdded(entry));
 }
 
 function items(
@@ -149,15 +156,18 @@ function items(
 ): PlanItem[] {
   const failed = new Map(written.failures.map((failure) => [failure.entry, failure.reason]));
   const isRun = !flags['dry-run'] && refusal === undefined;
+  const isCounted = (entry: PlannedEntry): boolean => failed.has(entry) || isChanged(entry, refusal !== undefined);
   const list: PlanItem[] = [];
   const listsPlain = flags['all-items'] || plainOf(prepared.plan.entries) <= MOST_PLAIN;
   for (const entry of prepared.plan.entries) {
     if (!flags['all-items'] && entry.action === 'keep' && entry.kind === 'known') continue;
     if (!listsPlain && isPlain(entry) && !failed.has(entry)) continue;
-    list.push(itemOf(entry, prepared, isRun, failed.get(entry), counter));
+    list.push(itemOf(entry, prepared, isRun, failed.get(entry), isCounted(entry) ? counter : undefined));
   }
   for (const { prefix, identity, entry, reason } of written.failures) {
-    if (entry === undefined) list.push({ action: 'conflict', prefix, identity, reason, done: false });
+    if (entry !== undefined) continue;
+    const policyMaps = identity === undefined ? undefined : counter?.(identity);
+    list.push({ action: 'conflict', prefix, identity, reason, policyMaps, done: false });
   }
   for (const { prefix, identity, reason } of prepared.skipped)
     list.push({ action: 'skip', prefix, identity, reason, done: false });
@@ -172,13 +182,12 @@ function itemOf(
   counter: PolicyMapCounter | undefined,
 ): PlanItem {
   const { prefix, identity, action, was } = entry;
-  const counted = action === 'update' || action === 'conflict';
   return {
     action,
     prefix,
     identity,
     reason: failure ?? reasonOf(entry),
-    ...(counted && counter !== undefined && { policyMaps: counter(was ?? identity) }),
+    policyMaps: counter?.(was ?? identity),
     ...labelFields(entry, prepared),
     done: isRun && failure === undefined && (isAdded(entry) || action === 'update' || action === 'keep'),
   };

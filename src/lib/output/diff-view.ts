@@ -7,6 +7,7 @@ import { flagNames } from '../ipcache/flags.ts';
 import { countWords, entryWords, HINTS, identityFindingWords, migrationWords, type SideLabels } from './diff-words.ts';
 import { escapeText } from './escape.ts';
 import { findingText } from './finding-view.ts';
+import { policyMapWords } from './policy-map-words.ts';
 import { JsonItems, type JsonObject, type ReportView } from './view.ts';
 
 /** Number → in how many policy maps it stands; null: could not be counted. */
@@ -60,7 +61,8 @@ export const diffView: ReportView<DiffModel> = {
       if (unlabelled > 0)
         yield paint.warning(`${unlabelled} local entries could not be compared: labels are not known`);
     }
-    for (const { check, severity, message } of items(model)) yield* findingText({ check, severity, message }, paint);
+    for (const { check, severity, message, policyMaps } of items(model))
+      yield* findingText({ check, severity, message: `${message}${policyMapWords(policyMaps)}` }, paint);
     for (const name of found(findings)) yield paint.dim(`→ ${name}: ${HINTS[name]}`);
     yield findings.size === 0 ? paint.good(countWords(findings.counts)) : paint.bold(countWords(findings.counts));
   },
@@ -76,6 +78,7 @@ interface DiffItem extends JsonObject {
   readonly check: ChangeClass;
   readonly severity: Severity;
   readonly message: string;
+  readonly policyMaps?: number | null | undefined;
 }
 
 function* items(model: DiffModel): Generator<DiffItem, void> {

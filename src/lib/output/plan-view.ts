@@ -5,6 +5,7 @@ import { entryJson } from './entry-json.ts';
 import { escapeText } from './escape.ts';
 import { identityWords } from './identity-words.ts';
 import type { Paint } from './paint.ts';
+import { policyMapWords } from './policy-map-words.ts';
 import { JsonItems, type JsonObject, type ReportView } from './view.ts';
 
 export interface PlanModel {
@@ -97,7 +98,8 @@ export function* itemLines(item: PlanItem, dryRun: boolean, paint: Paint): Itera
   const was = before === undefined || before.identity === identity ? '' : `, was ${before.identity}`;
   const falls = action === 'delete' ? `; falls to ${item.fallsTo === undefined ? 'nothing' : `→ ${item.fallsTo}`}` : '';
   const undone = done || dryRun || action === 'keep' || action === 'skip' ? '' : paint.bad(' not done');
-  yield `${MARKS[action]} ${paint.bold(escapeText(prefix))}${number}${was}: ${escapeText(reason)}${falls}${undone}`;
+  const text = `${number}${was}: ${escapeText(reason)}${falls}${policyMapWords(item.policyMaps)}${undone}`;
+  yield `${MARKS[action]} ${paint.bold(escapeText(prefix))}${text}`;
   if (!dryRun || key === undefined) return;
   yield `    key    ${spaced(key)}`;
   if (value !== undefined) yield `    value  ${spaced(value)}`;
