@@ -44,11 +44,14 @@ export class GcRun {
   readonly #target: ChangeMap;
   readonly #options: GcRunOptions;
   readonly #fallsTo = new Map<number, string>();
+  /** Why a stale entry goes: the same words for all of them. */
+  readonly #reason: string;
   #backup: BackupFile | undefined;
 
   constructor(target: ChangeMap, options: GcRunOptions) {
     this.#target = target;
     this.#options = options;
+    this.#reason = reasonOf(options);
   }
 
   async run(): Promise<PlanModel> {
@@ -169,7 +172,13 @@ export class GcRun {
     const identity = rows.identity(row);
     switch (outcome) {
       case 'raced':
-        return { action: 'keep', prefix, identity, reason: `raced: in ${this.#names} again, put back`, done: true };
+        return {
+          action: 'keep',
+          prefix,
+          identity,
+          reason: `raced: in ${namesOf(this.#options)} again, put back`,
+          done: true,
+        };
       case 'changed':
         return { action: 'conflict', prefix, identity, reason: 'changed: not as it was walked', done: false };
       case 'absent':
@@ -183,16 +192,6 @@ export class GcRun {
     }
   }
 
-  get #names(): string {
-    return this.#options.desired.map(({ name }) => name).join(' or ');
-  }
-
-  get #reason(): string {
-    const { desired, confirmMs, tunnels } = this.#options;
-    if (desired.length === 0) return `of node ${tunnels.join(' or ')}, which is gone`;
-    return `not in ${this.#names}, twice, ${confirmMs / 1000} s apart`;
-  }
-
   #undo(backup: string): string {
     const { id, pin } = this.#target.facts;
     return `ipc set --from-backup ${backup} --map ${pin ?? `id:${id}`}`;
@@ -204,4 +203,14 @@ export class GcRun {
     else if (step.kind === 'delete') logger.debug(`deleting ${step.stale} entries`);
     else logger.info(`stale until now: ${step.stale}; reading again in ${step.ms / 1000} s`);
   }
+}
+
+function reasonOf(options: Pick<GcRunOptions, 'desired' | 'confirmMs' | 'tunnels'>): string {
+  const { desired, confirmMs, tunnels } = options;
+  if (desired.length === 0) return `of node ${tunnels.join(' or ')}, which is gone`;
+  return `not in ${namesOf(options)}, twice, ${confirmMs / 1000} s apart`;
+}
+
+function namesOf({ desired }: Pick<GcRunOptions, 'desired'>): string {
+  return desired.map(({ name }) => name).join(' or ');
 }

@@ -59,10 +59,12 @@ export async function deleteRows(
       await (rate === undefined ? setImmediate() : wait(Math.ceil((slice * 1000) / rate)));
     }
     if (signal?.aborted) break;
-    const part = indices.slice(from, from + count);
-    for (const [i, row] of part.entries()) rows.copyTo(row, keys, i * keyBytes, values, i * valueBytes);
-    for (const [i, answer] of deleter.tryDeleteMany(keys, values, count).entries()) {
-      outcomes.push(answer ?? (await deleter.explain(keys.slice(i * keyBytes, (i + 1) * keyBytes))));
+    for (let i = 0; i < count; i++) {
+      rows.copyTo(indices[from + i] as number, keys, i * keyBytes, values, i * valueBytes);
+    }
+    const answers = deleter.tryDeleteMany(keys, values, count);
+    for (let i = 0; i < count; i++) {
+      outcomes.push(answers[i] ?? (await deleter.explain(keys.slice(i * keyBytes, (i + 1) * keyBytes))));
     }
     from += count;
   }

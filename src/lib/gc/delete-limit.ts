@@ -45,7 +45,7 @@ export interface LimitQuestion {
 export function requireWithinLimit({ rows, judged, stale, limit, collected, map }: LimitQuestion): void {
   if (stale.length === 0) return;
   const of = byScopeAndFamily(judged);
-  const going = byScopeAndFamily(countCodes(rows, stale));
+  const going = byScopeAndFamily(rows.countKinds(stale));
   const gone = new Map<string, number>();
   for (const { scope, family, deleted } of collected) add(gone, `${scope} ${family}`, deleted);
   const all = { name: '', going: stale.length, gone: sum(gone), of: sum(of) };
@@ -96,13 +96,7 @@ function byScopeAndFamily(codes: ReadonlyMap<number, number>): Map<string, numbe
   return counts;
 }
 
-function countCodes(rows: MapRows, indices: readonly number[]): Map<number, number> {
-  const codes = new Map<number, number>();
-  for (const row of indices) add(codes, rows.kindCode(row), 1);
-  return codes;
-}
-
-function add<Name>(counts: Map<Name, number>, name: Name, count: number): void {
+function add(counts: Map<string, number>, name: string, count: number): void {
   counts.set(name, (counts.get(name) ?? 0) + count);
 }
 

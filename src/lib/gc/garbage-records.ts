@@ -12,10 +12,10 @@ export function* garbageBackup(rows: MapRows, stale: readonly number[]): Generat
 /** @param time RFC 3339 */
 export function countCollected(rows: MapRows, deleted: readonly number[], time: string): CollectedState[] {
   const counts = new Map<string, CollectedState>();
-  for (const row of deleted) {
-    const { scope, family } = kindOf(rows.kindCode(row));
+  for (const [code, count] of rows.countKinds(deleted)) {
+    const { scope, family } = kindOf(code);
     const before = counts.get(`${scope} ${family}`)?.deleted ?? 0;
-    counts.set(`${scope} ${family}`, { time, scope, family, deleted: before + 1 });
+    counts.set(`${scope} ${family}`, { time, scope, family, deleted: before + count });
   }
   return [...counts.values()];
 }

@@ -9,7 +9,7 @@ import { decodeKey, encodeKey, keyClusterId, keyPrefixlen, keyText } from '../ip
 import { KeyIndex } from '../ipcache/key-index.ts';
 import { FAMILY_IPV6, KEY_BYTES, type Layout, STATIC_PREFIX_BITS } from '../ipcache/layout.ts';
 import { listEntries } from '../ipcache/list-entries.ts';
-import { soundPrefixLength } from '../ipcache/sound-key.ts';
+import { soundKeyText, soundPrefixLength } from '../ipcache/sound-key.ts';
 import type { Family } from '../net/address.ts';
 
 /** What kind of entry a row is: sources speak for kinds, limits hold for each. */
@@ -101,12 +101,33 @@ export class MapRows {
     return keyClusterId(this.layout, this.#index.keys, key) * 16 + scope * 2 + family;
   }
 
+  /** How many of the rows there are of each kind code. */
+  countKinds(rows: readonly number[]): Map<number, number> {
+    const counts = new Map<number, number>();
+    // Neighbours are of one kind nearly always.
+    let code = -1;
+    let count = 0;
+    for (const row of rows) {
+      const next = this.kindCode(row);
+      if (next !== code) {
+        if (count > 0) counts.set(code, (counts.get(code) ?? 0) + count);
+        code = next;
+        count = 0;
+      }
+      count++;
+    }
+    if (count > 0) counts.set(code, (counts.get(code) ?? 0) + count);
+    return counts;
+  }
+
   /** As the entry's `prefix`, without the rest of the entry. */
   prefixText(row: number): string {
+    const { keys } = this.#index;
     const stored = this.#stored.get(row);
-    const keys = stored ?? this.#index.keys;
-    const at = stored === undefined ? row * KEY_BYTES : 0;
-    return keyText(decodeKey(this.layout, keys, at), keys, at);
+    // What is kept in its stored form is spelled otherwise, or no prefix.
+    if (stored !== undefined) return keyText(decodeKey(this.layout, stored), stored);
+    const at = row * KEY_BYTES;
+    return soundKeyText(keys, at, this.length(row), keyClusterId(this.layout, keys, at));
   }
 
   entry(row: number): IpcacheEntry {

@@ -45,7 +45,7 @@ export interface BackupLimits {
 export const BACKUP_LIMITS: BackupLimits = { files: 20, bytes: 256 * 1024 * 1024 };
 
 const NAME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z-[a-z]+(?:_\d+)?\.ndjson$/;
-const PIECE_CHARS = 64 * 1024;
+const PIECE_CHARS = 256 * 1024;
 
 /**
  * Writes and syncs a backup, then drops the oldest ones beyond the limits.
@@ -70,13 +70,17 @@ export async function writeBackup(
   const { time, command, bootId, map } = header;
   let piece = line({ kind: 'ipc-backup', schemaVersion: 1, time, command, bootId, map });
   let count = 0;
+  // The next piece is made while this one is written.
+  let writing = Promise.resolve();
   for (const entry of entries) {
     piece += entryLine(entry);
     count++;
     if (piece.length < PIECE_CHARS) continue;
-    await file.write(piece);
+    await writing;
+    writing = file.write(piece);
     piece = '';
   }
+  await writing;
   if (count === 0) return undefined;
   await file.write(piece + line({ end: true, entries: count }));
   await file.commit();
@@ -125,14 +129,26 @@ function freeName(backups: string, { time, command }: BackupHeader): string {
   }
 }
 
+/** Put together by hand: there may be hundreds of thousands, and something waits for them. */
 function entryLine({ prefix, identity, key, before, after }: BackupEntry): string {
-  return line({ prefix, identity, key: hex(key), before: before && hex(before), after: after && hex(after) });
+  let text = prefix === undefined ? '{' : `{"prefix":${JSON.stringify(prefix)},`;
+  if (identity !== undefined) text += `"identity":${identity},`;
+  text += `"key":"${hex(key)}"`;
+  if (before !== undefined) text += `,"before":"${hex(before)}"`;
+  if (after !== undefined) text += `,"after":"${hex(after)}"`;
+  return `${text}}\n`;
 }
 
 function line(value: object): string {
   return `${JSON.stringify(value)}\n`;
 }
 
+const scratch = Buffer.alloc(64);
+
+/** Copied first: a view of each would cost more than its digits. */
 function hex(bytes: Uint8Array): string {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('hex');
+  const { length } = bytes;
+  if (length > scratch.length) return Buffer.from(bytes).toString('hex');
+  for (let i = 0; i < length; i++) scratch[i] = bytes[i] as number;
+  return scratch.toString('hex', 0, length);
 }
