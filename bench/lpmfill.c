@@ -1,9 +1,9 @@
 // Makes an ipcache map of synthetic entries and pins it.
-//   cc -O2 -o lpmfill lpmfill.c && ./lpmfill PIN COUNT [mix|random] [VALUE_BYTES]
+//   cc -O2 -o lpmfill lpmfill.c && ./lpmfill PIN COUNT [mix|local|random] [VALUE_BYTES]
 // mix (the default) looks like a large cluster: of 20 entries 16 are IPv4 addresses behind a tunnel, 3 IPv6 addresses
-// and 1 an IPv4 /24 with a local identity. random (24-byte values only) has everything that an entry can have: clusters,
-// every scope, every flag bit, known or not, tunnels of both families, encrypt keys, all prefix lengths; host bits are
-// zero. The same arguments make the same entries.
+// and 1 an IPv4 /24 with a local identity; local has 15, 3 and 2 of them. random (24-byte values only) has everything that
+// an entry can have: clusters, every scope, every flag bit, known or not, tunnels of both families, encrypt keys, all
+// prefix lengths; host bits are zero. The same arguments make the same entries.
 #include "bpf.h"
 
 #include <errno.h>
@@ -33,10 +33,10 @@ static void put_random(uint8_t *out, unsigned bytes) {
     out[i] = (uint8_t)next_random();
 }
 
-static void mixed_entry(uint32_t i, struct ipcache_key *key, struct remote_endpoint_info *info) {
+static void mixed_entry(uint32_t i, bool many_local, struct ipcache_key *key, struct remote_endpoint_info *info) {
   const uint32_t place = i % 20;
-  if (place == 19) {
-    const uint32_t n = i / 20;
+  if (place == 19 || (many_local && place == 15)) {
+    const uint32_t n = many_local ? i / 20 * 2 + (place == 15) : i / 20;
     key->family = FAMILY_IPV4;
     key->prefixlen = STATIC_PREFIX_BITS + 24;
     put_ipv4(key->address, (100 + n % 100) << 24 | n / 100 << 8);
@@ -92,12 +92,13 @@ static void random_entry(struct ipcache_key *key, struct remote_endpoint_info *i
 
 int main(int argc, char **argv) {
   if (argc < 3 || argc > 5) {
-    fprintf(stderr, "usage: lpmfill PIN COUNT [mix|random] [VALUE_BYTES]\n");
+    fprintf(stderr, "usage: lpmfill PIN COUNT [mix|local|random] [VALUE_BYTES]\n");
     return 2;
   }
   const char *pin = argv[1];
   const uint32_t count = (uint32_t)strtoul(argv[2], NULL, 10);
   const bool random = argc > 3 && strcmp(argv[3], "random") == 0;
+  const bool many_local = argc > 3 && strcmp(argv[3], "local") == 0;
   const uint32_t value_bytes = argc > 4 ? (uint32_t)strtoul(argv[4], NULL, 10) : sizeof(struct remote_endpoint_info);
   if (value_bytes > sizeof(struct remote_endpoint_info) || (random && value_bytes != sizeof(struct remote_endpoint_info))) {
     fprintf(stderr, "lpmfill: no such value size\n");
@@ -122,7 +123,7 @@ int main(int argc, char **argv) {
     if (random)
       random_entry(&key, &info);
     else
-      mixed_entry(i, &key, &info);
+      mixed_entry(i, many_local, &key, &info);
     // Layouts of fewer bytes keep identity and IPv4 tunnel at the same places and have none of these flags.
     memset(&attr, 0, sizeof attr);
     attr.map_fd = (uint32_t)map;

@@ -30,7 +30,7 @@ export class Workbench implements Disposable {
   }
 
   /** A pinned map that lpmfill made; the same arguments give the same map. */
-  map(kind: 'mix' | 'random' = 'mix', entries = this.entries): string {
+  map(kind: 'mix' | 'local' | 'random' = 'mix', entries = this.entries): string {
     const pin = `${this.#pins}/${kind}_${entries}`;
     if (!existsSync(pin)) execFileSync(this.program('lpmfill'), [pin, String(entries), kind]);
     return pin;

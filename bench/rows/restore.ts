@@ -1,4 +1,7 @@
-/** `ipc restore` of a map: in place, and with everything to another pin, against the C reader. */
+/**
+ * `ipc restore` of a map of which one entry in ten is local: in place, without and with an allocator checkpoint that has
+ * the labels of all of them, and with everything to another pin, against the C reader.
+ */
 import { rmSync } from 'node:fs';
 import path from 'node:path';
 import { ratio } from '../measure.ts';
@@ -8,7 +11,7 @@ const row: BenchRow = {
   name: 'restore',
   command: 'restore',
   run(bench) {
-    const pin = bench.map();
+    const pin = bench.map('local');
     const state = path.join(bench.scratch, 'state');
     const target = bench.freePin('restored');
     const anew =
@@ -17,17 +20,25 @@ const row: BenchRow = {
         for (const used of paths) rmSync(used, { recursive: true, force: true });
       };
     const restore = (...args: string[]) => bench.ipc('restore', '--json', '--state-dir', state, '--map', pin, ...args);
-    const [reader, inPlace, to] = bench.measure([
+    const labels = path.join(bench.scratch, 'local_allocator_state.json');
+    bench.ipcOutput(
+      ...['restore', '--json', '--state-dir', path.join(bench.scratch, 'state-labels'), '--map', pin],
+      ...['--hand-over', '--write-allocator-state', labels, '--include-guessed'],
+    );
+    const [reader, inPlace, labelled, to] = bench.measure([
       bench.reader(pin),
       { ...restore(), prepare: anew(state) },
+      { ...restore('--allocator-state', labels), prepare: anew(state) },
       { ...restore('--to', target, '--all'), prepare: anew(state, target) },
     ]);
-    if (reader === undefined || inPlace === undefined || to === undefined) throw new Error('nothing was measured');
+    if (!reader || !inPlace || !labelled || !to) throw new Error('nothing was measured');
     return {
-      costs: [reader, inPlace, to],
+      costs: [reader, inPlace, labelled, to],
       claims: [
         { what: 'in place: wall, × C reader', measured: ratio(inPlace, reader), limit: 2 },
         { what: 'in place: memory, MiB', measured: inPlace.memory, limit: 250 },
+        { what: 'in place with labels: wall, × C reader', measured: ratio(labelled, reader), limit: 2 },
+        { what: 'in place with labels: memory, MiB', measured: labelled.memory, limit: 250 },
         { what: '--to --all: wall, × C reader', measured: ratio(to, reader), limit: 3.5 },
         { what: '--to --all: memory, MiB', measured: to.memory, limit: 250 },
       ],
