@@ -91,7 +91,7 @@ export class InjectionLoop {
   }
 
   #finish(revision: number, result: InjectionResult): InjectionResult {
-    for (const state of result.remaining) this.#setup.queue.add(state);
+    this.#setup.queue.giveBack(result.remaining);
     if (result.error === undefined) {
       this.#retryMs = FIRST_RETRY_MS;
       this.#setup.queue.finish(revision);

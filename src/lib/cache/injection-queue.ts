@@ -3,6 +3,7 @@ import type { PrefixState } from './prefix-state.ts';
 
 export class InjectionQueue {
   #waiting: PrefixState[] = [];
+  #taken = 0;
   /** Belongs to everything that is queued from now on. */
   #revision = 1;
   #done = 0;
@@ -10,6 +11,11 @@ export class InjectionQueue {
 
   get size(): number {
     return this.#waiting.length;
+  }
+
+  /** Those that wait, and those that are being resolved. */
+  get unfinished(): number {
+    return this.#waiting.length + this.#taken;
   }
 
   /** The revision whose end tells that everything queued until now is applied. */
@@ -29,12 +35,19 @@ export class InjectionQueue {
     this.#waiting.push(state);
   }
 
-  /** Takes everything that waits and starts the next revision. */
+  /** Takes everything that waits and starts the next revision; to be given back with `giveBack`. */
   take(): { readonly states: PrefixState[]; readonly revision: number } {
     const states = this.#waiting;
+    this.#taken = states.length;
     this.#waiting = [];
     for (const state of states) state.queued = false;
     return { states, revision: this.#revision++ };
+  }
+
+  /** What was taken is applied but for these, which wait again. */
+  giveBack(remaining: readonly PrefixState[]): void {
+    this.#taken = 0;
+    for (const state of remaining) this.add(state);
   }
 
   /** Everything taken with this revision is applied. A later one stands for those before it that had failed. */

@@ -89,8 +89,9 @@ export class Ipcache {
     return this.#queue.keys();
   }
 
+  /** Prefixes whose metadata is not resolved yet, those that are just being resolved among them. */
   get queueLength(): number {
-    return this.#queue.size;
+    return this.#queue.unfinished;
   }
 
   /** The listener first hears of everything that is seen now, as upserts of new prefixes. */

@@ -32,7 +32,8 @@ export class SourceGroup {
   });
   readonly #cache: Ipcache;
   #running: Promise<void> = Promise.resolve();
-  #onSynced: (() => void)[] = [];
+  readonly #onSynced: (() => void)[] = [];
+  #isSettling = false;
   #syncedAt: number | undefined;
 
   constructor({ setup, cache, drained, onChange, claim }: SourceGroupSetup) {
@@ -67,7 +68,7 @@ export class SourceGroup {
     return name === this.direct.name ? this.direct : this.feeds.find((feed) => feed.name === name);
   }
 
-  /** Every source has been complete once. Without sources nobody ever says that. */
+  /** Every source has been complete once, and the cache has what they said. Without sources nobody ever says that. */
   get isSynced(): boolean {
     return this.#syncedAt !== undefined;
   }
@@ -136,14 +137,13 @@ export class SourceGroup {
   }
 
   #checkSynced({ tell, clock: { now } }: LoopSetup): void {
-    if (this.isSynced || this.unsynced.length > 0) return;
-    this.#syncedAt = now();
-    tell({ kind: 'synced' });
-    const waiting = this.#onSynced;
-    this.#onSynced = [];
+    if (this.#isSettling || this.unsynced.length > 0) return;
+    this.#isSettling = true;
     // Metadata that came before the sync is in the cache, and so in the map, before anything is concluded from it.
     this.#cache.waitForRevision(this.#cache.upsertMetadata([])).then(() => {
-      for (const run of waiting) run();
+      this.#syncedAt = now();
+      tell({ kind: 'synced' });
+      for (const run of this.#onSynced.splice(0)) run();
     });
   }
 }

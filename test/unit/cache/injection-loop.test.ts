@@ -53,6 +53,23 @@ describe('metadata that is resolved in the background', () => {
     expect(log.filter((line) => line.startsWith('upsert'))).toHaveLength(1000);
   });
 
+  test('counts as queued until it is applied, also what a failure leaves', () => {
+    const { cache, allocator } = newCache();
+    const scheduler = new FakeScheduler(1);
+    cache.start(scheduler);
+    cache.upsertMetadata(hosts(1000));
+    expect(cache.queueLength).toBe(1000);
+    scheduler.turn();
+    expect(cache.entries.size).toBeLessThan(1000);
+    expect(cache.queueLength).toBe(1000);
+    scheduler.settle();
+    expect([cache.entries.size, cache.queueLength]).toEqual([1000, 0]);
+    expect(allocator.size).toBe(7);
+    cache.upsertMetadata([update('10.1.0.1/32', 'fqdn:a'), update('10.1.0.2/32', 'k8s:app=b')]);
+    scheduler.settle();
+    expect([cache.entries.size, cache.queueLength]).toEqual([1001, 1]);
+  });
+
   test('goes to policy before entries, deletes go before identities are freed', () => {
     const { cache, log } = newCache();
     cache.upsertMetadata([update('10.0.0.0/8', 'fqdn:a'), update('10.0.0.1/32', 'fqdn:b')]);
