@@ -6,6 +6,7 @@ import { LIMITS } from './limits.ts';
 
 export function answerJson(response: Http.ServerResponse, value: unknown, status = 200): void {
   const text = `${JSON.stringify(value)}\n`;
+  cutOffWhenNotRead(response);
   response.writeHead(status, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) });
   response.end(text);
 }
@@ -25,6 +26,7 @@ export async function answerPieces(
   contentType: string,
   pieces: Iterable<string>,
 ): Promise<void> {
+  cutOffWhenNotRead(response);
   response.writeHead(200, { 'content-type': contentType });
   let text = '';
   let count = 0;
@@ -39,16 +41,28 @@ export async function answerPieces(
   response.end(text);
 }
 
-/** The body as text. @throws {UsageError} BODY_TOO_LARGE */
+/** Without a listener, Node destroys a connection on which nothing has moved for so long, at the latest after twice that. */
+function cutOffWhenNotRead(response: Http.ServerResponse): void {
+  response.setTimeout(LIMITS.patienceMs);
+}
+
+/** The body as text; a client that is slow with it is cut off. @throws {UsageError} BODY_TOO_LARGE */
 export async function readBody(request: Http.IncomingMessage): Promise<string> {
   const chunks: Buffer[] = [];
   let bytes = 0;
-  for await (const chunk of request as AsyncIterable<Buffer>) {
-    bytes += chunk.length;
-    if (bytes > LIMITS.bodyBytes) {
-      throw new UsageError(`Cannot read a request of more than ${LIMITS.bodyBytes} bytes`, { code: 'BODY_TOO_LARGE' });
+  const timer = setTimeout(() => request.destroy(), LIMITS.patienceMs);
+  try {
+    for await (const chunk of request as AsyncIterable<Buffer>) {
+      bytes += chunk.length;
+      if (bytes > LIMITS.bodyBytes) {
+        throw new UsageError(`Cannot read a request of more than ${LIMITS.bodyBytes} bytes`, {
+          code: 'BODY_TOO_LARGE',
+        });
+      }
+      chunks.push(chunk);
     }
-    chunks.push(chunk);
+  } finally {
+    clearTimeout(timer);
   }
   return Buffer.concat(chunks).toString();
 }

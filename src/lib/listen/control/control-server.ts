@@ -29,6 +29,8 @@ export interface ControlServerSetup {
   readonly onRefused: (reason: string) => void;
 }
 
+const BROKEN_OFF: readonly unknown[] = ['ECONNRESET', 'ERR_STREAM_PREMATURE_CLOSE'];
+
 type Handler = (call: Call) => void | Promise<void>;
 
 interface Call {
@@ -51,10 +53,13 @@ export class ControlServer {
     const { createServer } = require('node:http') as typeof Http;
     const { path, version, uid, onRefused } = this.#setup;
     const router = this.#router();
-    const server = createServer({ maxHeaderSize: 16_384 }, (request, response) => {
-      response.setHeader('server', `ipc/${version}`);
-      router.lookup(request, response);
-    });
+    const server = createServer(
+      { maxHeaderSize: LIMITS.headerBytes, connectionsCheckingInterval: LIMITS.checkIntervalMs },
+      (request, response) => {
+        response.setHeader('server', `ipc/${version}`);
+        router.lookup(request, response);
+      },
+    );
     server.maxConnections = LIMITS.connections;
     server.headersTimeout = LIMITS.headersTimeoutMs;
     server.requestTimeout = LIMITS.requestTimeoutMs;
@@ -152,7 +157,7 @@ export class ControlServer {
     Promise.resolve()
       .then(() => handler(call))
       .catch((error: unknown) => {
-        if (call.response.destroyed || answerError(call.response, error)) return;
+        if (call.response.destroyed || hasBrokenOff(error) || answerError(call.response, error)) return;
         call.response.destroy();
         this.#setup.onBug(error);
       });
@@ -163,6 +168,11 @@ export class ControlServer {
 function answerList(response: Http.ServerResponse, list: readonly unknown[]): void {
   if (list.length === 0) answerEmpty(response);
   else answerJson(response, list);
+}
+
+/** The client went away while its request was read. */
+function hasBrokenOff(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && BROKEN_OFF.includes(error.code);
 }
 
 function answerEmpty(response: Http.ServerResponse): void {
