@@ -4,7 +4,7 @@ import { IncompleteError } from '../errors.ts';
 import { DEFAULT_IDENTITY_OPTIONS } from '../identity/options.ts';
 import { IDENTITY_INGRESS } from '../identity/reserved.ts';
 import { type AgentCandidate, agentCandidate } from '../restore/agent-candidates.ts';
-import { foretellAgent } from '../restore/foretell.ts';
+import { type Foretold, foretellAgent } from '../restore/foretell.ts';
 import { policyMapCounter } from './policy-map-counts.ts';
 import type { RestoreResult } from './restore-report.ts';
 import type { RestoreRunOptions } from './restore-run.ts';
@@ -31,27 +31,18 @@ export async function foretellRestore(source: RestoreSource, options: RestoreRun
     enableIPv6: flags.ipv6,
   });
   const moved = rows.filter(({ before, after }) => before !== after);
-  const counter = await policyMapCounter(new Set(moved.map(({ before }) => before)), {
-    ...options,
-    bpffs: shared.bpffs,
-  });
+  const changing = new Set(moved.map(({ before }) => before));
+  const counter = await policyMapCounter(changing, { ...options, bpffs: shared.bpffs });
+  const known = new Set<number>(records?.map(({ id }) => id));
+  const split = new Set([...changing].filter((id) => !known.has(id)));
   const items: PlanItem[] = [];
-  for (const { prefix, before, after } of rows) {
-    if (before === after && !flags['all-items']) continue;
-    const reason =
-      before === after
-        ? 'keeps its number'
-        : after === undefined
-          ? 'not-restored: the agent writes no such entry'
-          : `renumbered: has ${before} now`;
-    items.push({
-      action: before === after ? 'keep' : after === undefined ? 'delete' : 'update',
-      prefix,
-      identity: after ?? before,
-      reason,
-      ...(before !== after && counter !== undefined && { policyMaps: counter(before) }),
-      done: false,
-    });
+  for (const row of rows) {
+    const { prefix, before, after } = row;
+    const isSplit = split.has(before);
+    if (before === after && !isSplit && !flags['all-items']) continue;
+    const action = before === after ? 'keep' : after === undefined ? 'delete' : 'update';
+    const policyMaps = before === after && !isSplit ? undefined : counter?.(before);
+    items.push({ action, prefix, identity: after ?? before, reason: reasonOf(row, isSplit), policyMaps, done: false });
   }
   const { ipcache, snapshot } = source;
   const model = {
@@ -76,7 +67,10 @@ export async function foretellRestore(source: RestoreSource, options: RestoreRun
     },
     skippedByRule: {},
     items,
-    warnings: complete ? [] : [`the source was not read to its end: ${reason ?? 'cut off'}`],
+    warnings: [
+      ...(complete ? [] : [`the source was not read to its end: ${reason ?? 'cut off'}`]),
+      ...(rows.some(({ before, after }) => before === after && split.has(before)) ? [SPLIT] : []),
+    ],
   };
   if (complete) return { model };
   const failure = new IncompleteError('Cannot foretell everything: the source was not read to its end', {
@@ -84,4 +78,14 @@ export async function foretellRestore(source: RestoreSource, options: RestoreRun
     hint: 'run it again when the map changes less',
   });
   return { model, failure };
+}
+
+/** The agent resolves in random order, and a number that it has no labels for is taken by the first who asks. */
+const SPLIT =
+  'of entries that share a number whose labels are unknown the agent leaves it to the one it comes to first, which may be any; the others get new, different ones';
+
+function reasonOf({ before, after }: Foretold, isSplit: boolean): string {
+  if (after === undefined) return 'not-restored: the agent writes no such entry';
+  if (after !== before) return `renumbered: has ${before} now`;
+  return isSplit ? 'may-be-renumbered: keeps its number if the agent comes to it first' : 'keeps its number';
 }

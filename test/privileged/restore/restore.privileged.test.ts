@@ -47,13 +47,35 @@ describe('ipc restore in place', () => {
     ]);
   });
 
-  it('op 29: --as-agent foretells new numbers for what is shared and changes nothing', async () => {
+  it('op 29: --as-agent foretells three numbers where there are two, and changes nothing', async () => {
     site.map(SHARED);
     const report = await site.report(Restore, ['--map', site.pin, '--as-agent', '--all-items', ...missing()]);
-    // The agent gives a shared number to the first of them and new ones to the rest; ours all keep it.
-    expect(report).toMatchObject({ asAgent: true, changed: false, summary: { kept: 2, renumbered: 1 } });
-    expect(item(report.items, '192.0.2.2/32')).toMatchObject({ action: 'update', identity: 16777217 });
+    // Golden topic 10, "map only, shared id", decides: the requested number goes to the prefix that is resolved first, the
+    // other prefixes of a shared number get new ones, each its own; a number used once is kept. In the agent's new map the
+    // three entries so have three different numbers. It resolves in random order: any of those that share may be the one.
+    expect(report).toMatchObject({ asAgent: true, changed: false, summary: { kept: 2, renumbered: 1, lost: 0 } });
+    expect(report.items.map(({ prefix, action, identity }) => [prefix, action, identity])).toEqual([
+      ['192.0.2.1/32', 'keep', 16777220],
+      ['192.0.2.2/32', 'update', 16777217],
+      ['198.51.100.0/24', 'keep', 16777221],
+    ]);
+    expect(item(report.items, '192.0.2.1/32')?.reason).toMatch(/^may-be-renumbered: /);
+    expect(item(report.items, '198.51.100.0/24')?.reason).toBe('keeps its number');
+    expect(report.warnings?.join()).toContain('which may be any');
     expect(site.stateText).toBeUndefined();
+  });
+
+  it('op 29: --as-agent lists whoever may be renumbered, and nobody where the checkpoint knows the number', async () => {
+    site.map(SHARED);
+    const run = (allocator: string) =>
+      site.report(Restore, ['--map', site.pin, '--as-agent', '--allocator-state', allocator]);
+    expect((await run(site.allocator('null'))).items.map(({ prefix }) => prefix)).toEqual([
+      '192.0.2.1/32',
+      '192.0.2.2/32',
+    ]);
+    const known = await run(site.allocator({ 16777220: ['fqdn:example.org', 'reserved:world-ipv4'] }));
+    expect(known).toMatchObject({ items: [], summary: { kept: 3, renumbered: 0 } });
+    expect(known.warnings).toBeUndefined();
   });
 
   it('op 30: what the checkpoint lacks keeps its number with guessed labels', async () => {
