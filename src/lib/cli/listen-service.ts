@@ -1,5 +1,6 @@
 /** `ipc listen` as a service: the agent loop with its log, control socket, metrics, monitor and service manager. */
 import { monitorLine } from '../datapath/monitor-notification.ts';
+import { ToolError } from '../errors.ts';
 import { AgentLoop } from '../listen/agent-loop.ts';
 import { ControlServer } from '../listen/control/control-server.ts';
 import type { LoopEvent } from '../listen/loop-event.ts';
@@ -69,7 +70,12 @@ export class ListenService {
     closing.defer(runtime.onSignal(['SIGHUP'], rereadLogLevel));
     if (flags.monitor !== undefined) {
       const onSlowClient = (): void => this.#options.logger.warn('a client of the monitor does not read: turned away');
-      const opened = await openMonitor({ target: flags.monitor, stdout, uid, onSlowClient });
+      const onFailure = (error: unknown): void => {
+        // That the reader of standard output went away ends the run; a full disk must not.
+        if (error instanceof ToolError) this.#options.logger.warn(`${error.message}: lines of the monitor are lost`);
+        else loop.fail(error);
+      };
+      const opened = await openMonitor({ target: flags.monitor, stdout, uid, onSlowClient, onFailure });
       monitor = opened;
       closing.defer(() => opened.close());
     }
