@@ -36,9 +36,7 @@ export async function readStatus(options: StatusOptions): Promise<StatusResult> 
   }
   if (state === undefined && loop === undefined && silent === undefined) throw noState(directory);
   const holder = readLockHolder(directory);
-  // A loop that keeps the state and does not answer is not simply absent.
-  if (loop === undefined && holder !== undefined && state?.writer?.pid === holder.pid)
-    silent ??= noAnswer(socket, holder.pid);
+  if (loop === undefined && socket !== '') silent ??= missingLoop(socket, state, holder?.pid);
   const model = modelOf(options, state, loop, holder?.pid);
   if (silent !== undefined) return { model, failure: silent };
   return model.ready ? { model } : { model, failure: notReady(model.reasons) };
@@ -94,7 +92,14 @@ function stateReasons(state: StateCheckpoint | undefined, mapId: number | null |
 
 function loopReasons(loop: unknown): string[] {
   if (!isObject(loop) || loop.ready === true) return [];
-  return [`ipc listen is not ready: ${typeof loop.phase === 'string' ? `phase ${loop.phase}` : 'it does not say why'}`];
+  const reasons = typeof loop.phase === 'string' ? [`phase ${loop.phase}`] : [];
+  for (const source of Array.isArray(loop.sources) ? loop.sources : []) {
+    if (isObject(source) && source.condition !== 'synced' && source.condition !== 'ended')
+      reasons.push(`source ${source.name} is ${source.condition}`);
+  }
+  if (typeof loop.queued === 'number' && loop.queued > 0) reasons.push(`${loop.queued} prefixes wait to be resolved`);
+  if (typeof loop.pending === 'number' && loop.pending > 0) reasons.push(`${loop.pending} writes are pending`);
+  return [`ipc listen is not ready: ${reasons.length === 0 ? 'it does not say why' : reasons.join(', ')}`];
 }
 
 /** @returns undefined when nothing is pinned there, null when it cannot be seen */
@@ -121,12 +126,26 @@ function noState(directory: string): NotFoundError {
   });
 }
 
-function noAnswer(socket: string, pid: number): UnreachableError {
-  return new UnreachableError(`Cannot ask ipc listen (pid ${pid}): it does not answer on ${socket || 'a socket'}`, {
-    code: 'CONTROL_SILENT',
-    hint: 'name its control socket with --socket',
-    operands: { path: socket, pid },
-  });
+/** A loop that keeps the state, or that ended without a word, is not simply absent. */
+function missingLoop(
+  socket: string,
+  { writer }: Partial<StateCheckpoint> = {},
+  holder: number | undefined,
+): UnreachableError | undefined {
+  if (writer === undefined) return undefined;
+  const { pid } = writer;
+  const silent = (state: string, hint: string): UnreachableError =>
+    new UnreachableError(`Cannot ask ipc listen (pid ${pid}): ${state}`, {
+      code: 'CONTROL_SILENT',
+      hint,
+      operands: { path: socket, pid },
+    });
+  if (holder === pid) return silent(`it does not answer on ${socket}`, 'name its control socket with --socket');
+  if (holder !== undefined || writer.drained) return undefined;
+  return silent(
+    'it ended without stopping in order',
+    'start it again: it goes on with what is remembered; --socket "" asks for no loop',
+  );
 }
 
 function notReady(reasons: readonly string[]): FindingError {

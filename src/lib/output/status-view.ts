@@ -79,9 +79,15 @@ export const statusView: ReportView<StatusModel> = {
       const state = error ?? (connected ? 'connected' : 'not connected');
       yield escapeText(`source     ${name}: ${state}, ${synced === undefined ? 'never synced' : `synced ${synced}`}`);
     }
-    if (model.listen !== undefined) {
-      yield escapeText(`listen     pid ${model.listen.pid}, phase ${model.listen.phase}, ready ${model.listen.ready}`);
-    }
+    if (model.listen !== undefined) yield escapeText(`listen     ${listenWords(model.listen)}`);
     for (const { flag, value, from } of model.config ?? []) yield escapeText(`  --${flag} ${String(value)} (${from})`);
   },
 };
+
+function listenWords({ pid, phase, ready, restore }: JsonObject): string {
+  const words = `pid ${pid}, phase ${phase}, ${ready === true ? 'ready' : 'not ready'}`;
+  if (typeof restore !== 'object' || restore === null) return words;
+  const { placeholders, releaseAt, released } = restore as JsonObject;
+  if (released !== undefined) return `${words}, placeholders ended ${released}`;
+  return `${words}, ${placeholders} placeholders until ${releaseAt ?? 'a grace period after all sources are synced'}`;
+}
