@@ -3,7 +3,7 @@
  * together in short turns, so that events go on meanwhile.
  */
 import { setImmediate } from 'node:timers/promises';
-import { prefixTextOf } from '../cache/cache-key.ts';
+import { endpointKeyOf, prefixTextOf } from '../cache/cache-key.ts';
 import type { Ipcache } from '../cache/ipcache.ts';
 import type { IpcacheEvent, IpcacheListener } from '../cache/listener.ts';
 import { ToolError } from '../errors.ts';
@@ -11,15 +11,16 @@ import type { CachingAllocator } from '../identity/caching-allocator.ts';
 import { canonicalLabels } from '../identity/label-resolver.ts';
 import { hasLocalScope, hasRemoteNodeScope } from '../identity/numeric-identity.ts';
 import { IDENTITY_INGRESS } from '../identity/reserved.ts';
-import type { StateCheckpoint, StateIdentity } from '../state/checkpoint.ts';
+import type { IdentityDraft, StateDraft } from '../state/checkpoint.ts';
 import type { State } from '../state/state.ts';
 import type { Clock } from './clock.ts';
 import { timeText } from './clock.ts';
 import type { TellLoop } from './loop-event.ts';
+import { NumberedKeys } from './numbered-keys.ts';
 
 /** The rest of a checkpoint, as it is at the moment. */
 export type KeptFacts = Pick<
-  StateCheckpoint,
+  StateDraft,
   'map' | 'writer' | 'restored' | 'placeholders' | 'sources' | 'pending' | 'collected'
 >;
 
@@ -92,44 +93,65 @@ export class Keeper implements IpcacheListener {
     const { state, bootId, clock, tell, facts } = this.#setup;
     const begun = clock.monotonic();
     this.#isDirty = false;
-    const { identities, ingress } = await this.#collect();
+    const keys = await this.#collect();
+    const ingress = [...prefixesOf(keys.take(IDENTITY_INGRESS))];
     const time = timeText(clock.now());
-    await state.write({ ...facts(isFinal), time, bootId, identities, ingress });
+    const identities = new Counted(this.#identities(keys));
+    await state.stream({ ...facts(isFinal), time, bootId, identities, ingress });
     this.writtenAt = clock.now();
-    tell({ kind: 'checkpoint', identities: identities.length, ms: clock.monotonic() - begun });
+    tell({ kind: 'checkpoint', identities: identities.count, ms: clock.monotonic() - begun });
   }
 
-  async #collect(): Promise<Pick<StateCheckpoint, 'identities' | 'ingress'>> {
-    const { cache, allocator } = this.#setup;
-    const prefixes = new Map<number, string[]>();
+  async #collect(): Promise<NumberedKeys> {
+    const { entries } = this.#setup.cache;
+    const keys = new NumberedKeys();
     let seen = 0;
-    for (const [key, { identity }] of cache.entries.entries()) {
+    for (const [key, { identity }] of entries.entries()) {
       if (++seen % TURN_ENTRIES === 0) await setImmediate();
       if (!isKept(identity)) continue;
-      const list = prefixes.get(identity);
-      if (list === undefined) prefixes.set(identity, [prefixTextOf(key)]);
-      else list.push(prefixTextOf(key));
+      // An endpoint and the prefix that it hides are one prefix here.
+      if (entries.isShadowed(key) && entries.get(endpointKeyOf(key) ?? '')?.identity === identity) continue;
+      keys.add(identity, key);
     }
-    const identities: StateIdentity[] = [];
-    for (const { id, labels } of allocator.identities()) {
-      if (++seen % TURN_ENTRIES === 0) await setImmediate();
-      const own = prefixes.get(id) ?? [];
-      prefixes.delete(id);
-      identities.push({ identity: id, labels: canonicalLabels(labels), labelsFrom: 'listen', prefixes: unique(own) });
-    }
-    const ingress = prefixes.get(IDENTITY_INGRESS) ?? [];
-    prefixes.delete(IDENTITY_INGRESS);
-    // Numbers that a source gave by itself: their labels are not known here.
-    for (const [identity, own] of prefixes) identities.push({ identity, prefixes: unique(own) });
-    return { identities, ingress: unique(ingress) };
+    return keys;
   }
+
+  /**
+   * Made while they are written, and numbers come and go meanwhile: each is in the file once, with the labels that it has
+   * when its turn comes.
+   */
+  *#identities(keys: NumberedKeys): Generator<IdentityDraft> {
+    for (const { id, labels } of this.#setup.allocator.identities()) {
+      const own = keys.take(id);
+      if (own === undefined) continue;
+      yield { identity: id, labels: canonicalLabels(labels), labelsFrom: 'listen', prefixes: prefixesOf(own) };
+    }
+    // Numbers that a source gave by itself: their labels are not known here.
+    for (const identity of keys.numbers()) yield { identity, prefixes: prefixesOf(keys.take(identity)) };
+  }
+}
+
+/** An iterable that knows how many it has given. */
+class Counted<T> implements Iterable<T> {
+  readonly #items: Iterable<T>;
+  count = 0;
+
+  constructor(items: Iterable<T>) {
+    this.#items = items;
+  }
+
+  *[Symbol.iterator](): Iterator<T> {
+    for (const item of this.#items) {
+      this.count++;
+      yield item;
+    }
+  }
+}
+
+function* prefixesOf(keys: Iterable<string> = []): Generator<string> {
+  for (const key of keys) yield prefixTextOf(key);
 }
 
 function isKept(identity: number): boolean {
   return identity === IDENTITY_INGRESS || hasLocalScope(identity) || hasRemoteNodeScope(identity);
-}
-
-/** An endpoint and the prefix that it hides are one prefix here. */
-function unique(prefixes: readonly string[]): readonly string[] {
-  return [...new Set(prefixes)];
 }

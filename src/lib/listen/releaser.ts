@@ -2,11 +2,12 @@
 import type { Ipcache } from '../cache/ipcache.ts';
 import type { MapWriter } from '../datapath/map-writer.ts';
 import type { CachingAllocator } from '../identity/caching-allocator.ts';
-import type { Placeholder, RestoredState } from '../state/checkpoint.ts';
+import type { RestoredState } from '../state/checkpoint.ts';
 import { timeText } from './clock.ts';
 import type { LoopSetup } from './loop-setup.ts';
 import { releaseCache } from './release-cache.ts';
 import type { RestoredCache } from './restore-cache.ts';
+import type { RestoredPrefixes } from './restored-prefixes.ts';
 
 export interface ReleaserSetup {
   readonly setup: LoopSetup;
@@ -17,6 +18,8 @@ export interface ReleaserSetup {
   readonly writer: MapWriter;
   readonly onChange: () => void;
 }
+
+export type Placeholders = Pick<RestoredPrefixes, 'length' | typeof Symbol.iterator>;
 
 export class Releaser {
   readonly #setup: ReleaserSetup;
@@ -34,7 +37,7 @@ export class Releaser {
   }
 
   /** Placeholders that are still held. */
-  get placeholders(): readonly Placeholder[] {
+  get placeholders(): Placeholders {
     return this.#released === undefined ? (this.#setup.restored?.placeholders ?? []) : [];
   }
 
@@ -45,7 +48,7 @@ export class Releaser {
   }
 
   /** Its part of the checkpoint. */
-  get facts(): { readonly restored?: RestoredState; readonly placeholders: readonly Placeholder[] } {
+  get facts(): { readonly restored?: RestoredState; readonly placeholders: Placeholders } {
     const { restored, setup } = this.#setup;
     if (restored === undefined) return { placeholders: [] };
     return {

@@ -9,15 +9,18 @@ import { Labels } from '../identity/labels.ts';
 import { type NumericIdentity, numericIdentity } from '../identity/numeric-identity.ts';
 import type { IpcacheMap } from '../ipcache/ipcache-map.ts';
 import type { Layout } from '../ipcache/layout.ts';
+import { storedText } from '../ipcache/stored-text.ts';
 import { formatPrefix, type Prefix, parsePrefix } from '../net/prefix.ts';
+import { isNumberAlone } from '../restore/entry-class.ts';
 import { KnownLabels } from '../restore/known-labels.ts';
 import { outgoingMap } from '../restore/outgoing.ts';
-import { planRestore } from '../restore/plan.ts';
+import { RestorePlanner } from '../restore/plan.ts';
 import { isPlaced, type PlannedEntry } from '../restore/planned-entry.ts';
 import { rememberedLabels } from '../restore/remembered.ts';
 import { INGRESS_LABEL, INGRESS_RESOURCE, RESTORED_RESOURCE, RESTORED_SOURCE } from '../restore/resources.ts';
 import { SourceCollector, type SourceReading } from '../restore/source-reading.ts';
-import type { Placeholder, StateCheckpoint } from '../state/checkpoint.ts';
+import type { StateCheckpoint } from '../state/checkpoint.ts';
+import { RestoredPrefixes } from './restored-prefixes.ts';
 
 export interface RestoreCacheOptions {
   readonly cache: Ipcache;
@@ -32,14 +35,14 @@ export interface RestoreCacheOptions {
 }
 
 export interface RestoredCache {
-  readonly placeholders: readonly Placeholder[];
+  readonly placeholders: RestoredPrefixes;
   /** A source is about to say something about the prefix: a number that was kept alone gets the labels of its prefix. */
   readonly claim: (prefix: Prefix) => void;
   readonly ingress: number;
   /** Prefixes whose entry could not be taken over, each with the reason. */
   readonly conflicts: readonly PlannedEntry[];
   /** Numbers that nothing else may get until the release. */
-  readonly withheld: readonly NumericIdentity[];
+  readonly withheld: ReadonlySet<NumericIdentity>;
   /** Identities whose labels are known. */
   readonly identities: number;
   /** Entries of the map that are not restored by rule, by the rule. */
@@ -49,105 +52,110 @@ export interface RestoredCache {
 
 /** The direct owner of prefixes whose number is known and whose labels are not. */
 export const RESTORED_OWNER = '\0restored';
+const RESTORED_BY = { owner: RESTORED_OWNER };
 
 /** @throws {ToolError} where the map cannot be read */
 export async function restoreCache(options: RestoreCacheOptions): Promise<RestoredCache> {
   const { cache, allocator, ipcache, previous, time } = options;
-  const reading = ipcache === undefined ? rememberedEntries(options) : await readMap(ipcache, options.signal);
-  const known = new KnownLabels(undefined, allocator.options);
-  const remembered = rememberedLabels(previous);
-  const target = ipcache === undefined ? 'new' : 'same';
-  const plan = planRestore({ source: reading, known, remembered, target });
-  const guessed = new Map<string, number>();
-  for (const { kind, prefix, identity } of plan.entries) if (kind === 'guessed') guessed.set(prefix, identity);
-  const records = recordsOf(plan.entries);
-  const withheld = [...plan.withheld].map(numericIdentity);
-  allocator.restoreLocalIdentities(records);
-  allocator.withhold(withheld);
-  const since = new Map(previous?.placeholders.map((placeholder) => [placeholder.prefix, placeholder]));
-  const placeholders: Placeholder[] = [];
+  const { reading, more } = ipcache === undefined ? rememberedEntries(options) : await readMap(ipcache, options.signal);
+  const planner = new RestorePlanner({
+    source: reading,
+    known: new KnownLabels(undefined, allocator.options),
+    remembered: rememberedLabels(previous),
+    target: ipcache === undefined ? 'new' : 'same',
+    lazyGuesses: true,
+  });
+  const placeholders = new RestoredPrefixes(time);
+  const records = new Map<number, IdentityRecord>();
+  const conflicts: PlannedEntry[] = [];
   let ingress = 0;
-  for (const entry of plan.entries) {
-    if (!isPlaced(entry)) continue;
-    const prefix = parsePrefix(entry.prefix);
-    if (entry.kind === 'ingress') {
-      restoreIngress(cache, prefix);
+  for (const entry of planner.entries()) {
+    const { prefix, identity, kind, labels } = entry;
+    if (labels !== undefined && !records.has(identity)) records.set(identity, recordOf(identity, labels));
+    if (!isPlaced(entry)) conflicts.push(entry);
+    else if (kind === 'ingress') {
+      restoreIngress(cache, parsePrefix(prefix));
       ingress++;
-      continue;
+    } else {
+      restoreOne(cache, entry);
+      placeholders.add({
+        prefix,
+        identity,
+        isRequested: kind !== 'known',
+        isGuessed: kind === 'guessed',
+        isInMap: ipcache !== undefined && !more.has(prefix),
+      });
     }
-    if (entry.kind === 'guessed') restoreNumber(cache, entry);
-    else restoreOne(cache, prefix, entry);
-    const before = since.get(entry.prefix);
-    placeholders.push({
-      prefix: entry.prefix,
-      identity: entry.identity,
-      ...(entry.kind !== 'known' && { requested: true as const }),
-      time: before?.identity === entry.identity ? before.time : time,
-    });
   }
+  for (const placeholder of previous?.placeholders ?? []) placeholders.keepTime(placeholder);
+  const withheld = planner.withheld();
+  allocator.restoreLocalIdentities([...records.values()]);
+  allocator.withhold(withheld);
   cache.injectNow();
   return {
     placeholders,
-    claim: (prefix) => claimGuessed(options, guessed, prefix),
+    claim: (prefix) => claimGuessed(options, placeholders, prefix),
     ingress,
-    conflicts: plan.entries.filter((entry) => !isPlaced(entry)),
+    conflicts,
     withheld,
-    identities: records.length,
+    identities: records.size,
     skipped: Object.fromEntries(reading.skipped),
     complete: reading.complete,
   };
 }
 
-async function readMap(ipcache: IpcacheMap, signal: AbortSignal): Promise<SourceReading> {
-  const collector = new SourceCollector(ipcache.layout);
+interface ReadEntries {
+  readonly reading: SourceReading;
+  /** Prefixes whose value has more than a number: a key or flags, which are not restored. */
+  readonly more: ReadonlySet<string>;
+}
+
+async function readMap(ipcache: IpcacheMap, signal: AbortSignal): Promise<ReadEntries> {
+  const { layout } = ipcache;
+  const collector = new SourceCollector(layout);
+  const more = new Set<string>();
   const { complete, reason } = await outgoingMap(ipcache, signal).visit({
-    onEntry: (keys, key, values, value) => void collector.add(keys, key, values, value),
+    onEntry(keys, key, values, value) {
+      if (!collector.add(keys, key, values, value) || isNumberAlone(layout, values, value)) return;
+      more.add(storedText(layout, keys, key));
+    },
   });
-  return collector.end(complete, reason);
+  return { reading: collector.end(complete, reason), more };
 }
 
 /** What the checkpoint has, as if it had been read from a map. */
-function rememberedEntries({ layout, previous }: RestoreCacheOptions): SourceReading {
+function rememberedEntries({ layout, previous }: RestoreCacheOptions): ReadEntries {
   const kept = [
     ...(previous?.identities ?? []).flatMap(({ identity, prefixes }) =>
       prefixes.map((prefix) => ({ prefix, identity, class: 'local' as const })),
     ),
     ...(previous?.ingress ?? []).map((prefix) => ({ prefix, identity: 8, class: 'ingress' as const })),
   ];
-  return { layout, entries: kept.length, kept, skipped: new Map(), complete: true };
+  return { reading: { layout, entries: kept.length, kept, skipped: new Map(), complete: true }, more: new Set() };
 }
 
-function recordsOf(entries: readonly PlannedEntry[]): IdentityRecord[] {
-  const records = new Map<number, IdentityRecord>();
-  for (const { identity, labels, kind } of entries) {
-    if (labels !== undefined && kind !== 'guessed' && !records.has(identity))
-      records.set(identity, { id: numericIdentity(identity), labels: labels.compact() });
-  }
-  return [...records.values()];
+function recordOf(identity: number, labels: Labels): IdentityRecord {
+  return { id: numericIdentity(identity), labels: labels.compact() };
 }
 
-/** A number alone, half a million of which cost little. */
-function restoreNumber(cache: Ipcache, { prefix, identity }: Pick<PlannedEntry, 'prefix' | 'identity'>): void {
-  cache.upsert(prefix, { identity, source: RESTORED_SOURCE }, { owner: RESTORED_OWNER });
-}
-
-/** Before the claim is resolved, so that its labels are found to have the number that the prefix has. */
-function claimGuessed({ cache, allocator }: RestoreCacheOptions, guessed: Map<string, number>, prefix: Prefix): void {
-  const key = formatPrefix(prefix);
-  const requestedIdentity = guessed.get(key);
-  if (requestedIdentity === undefined) return;
-  guessed.delete(key);
-  const info = { labels: cidrLabels(prefix, allocator.options), requestedIdentity };
-  cache.upsertMetadata([{ prefix, source: RESTORED_SOURCE, resource: RESTORED_RESOURCE, info }]);
-}
-
-/** A number that several prefixes share and nobody knows the labels of cannot be asked for: labels would divide it. */
-function restoreOne(cache: Ipcache, prefix: Prefix, { prefix: key, identity, labels }: PlannedEntry): void {
+/**
+ * A number alone, half a million of which cost little, or with its labels. A number that several prefixes share and nobody
+ * knows the labels of cannot be asked for: labels would divide it.
+ */
+function restoreOne(cache: Ipcache, { prefix, identity, labels }: PlannedEntry): void {
   if (labels === undefined) {
-    restoreNumber(cache, { prefix: key, identity });
+    cache.upsert(prefix, { identity, source: RESTORED_SOURCE }, RESTORED_BY);
     return;
   }
   const info = { labels: labels.compact(), requestedIdentity: identity };
+  cache.upsertMetadata([{ prefix: parsePrefix(prefix), source: RESTORED_SOURCE, resource: RESTORED_RESOURCE, info }]);
+}
+
+/** Before the claim is resolved, so that its labels are found to have the number that the prefix has. */
+function claimGuessed({ cache, allocator }: RestoreCacheOptions, placeholders: RestoredPrefixes, prefix: Prefix): void {
+  const requestedIdentity = placeholders.takeGuess(formatPrefix(prefix));
+  if (requestedIdentity === undefined) return;
+  const info = { labels: cidrLabels(prefix, allocator.options), requestedIdentity };
   cache.upsertMetadata([{ prefix, source: RESTORED_SOURCE, resource: RESTORED_RESOURCE, info }]);
 }
 

@@ -8,10 +8,17 @@ import type { ReadOptions, Source } from '../sources/source.ts';
 export class Claims {
   readonly #sources: readonly Pick<Source, 'speaksFor'>[];
   readonly #claimants: ReadonlyMap<string, string>;
+  /** Sources whose claims do not count yet, and why: they neither claim anything nor speak for anything. */
+  readonly unsettled: readonly string[];
 
-  constructor(sources: readonly Pick<Source, 'speaksFor'>[], claimants: ReadonlyMap<string, string>) {
+  constructor(
+    sources: readonly Pick<Source, 'speaksFor'>[],
+    claimants: ReadonlyMap<string, string>,
+    unsettled: readonly string[] = [],
+  ) {
     this.#sources = sources;
     this.#claimants = claimants;
+    this.unsettled = unsettled;
   }
 
   /** Prefixes that somebody has. */
@@ -31,20 +38,28 @@ export class Claims {
 }
 
 /**
- * Reads every source. What it restored itself is no claim: a source's record of source `restored` is a placeholder too.
+ * Reads every source whose claims count. What it restored itself is no claim: a source's record of source `restored` is a placeholder too.
  * @throws {UnreachableError} a source cannot be reached or does not sync in time @throws {MalformedError}
  */
 export async function readClaims(
-  sources: readonly Pick<Source, 'name' | 'read' | 'speaksFor' | 'rank'>[],
+  sources: readonly Pick<Source, 'name' | 'read' | 'speaksFor' | 'rank' | 'unsettled'>[],
   options: ReadOptions,
 ): Promise<Claims> {
   const claimants = new Map<string, string>();
+  const counting: Pick<Source, 'speaksFor'>[] = [];
+  const unsettled: string[] = [];
   for (const source of sources) {
+    const why = await source.unsettled?.(options);
+    if (why !== undefined) {
+      unsettled.push(`claims of ${source.name} do not count yet: ${why}`);
+      continue;
+    }
+    counting.push(source);
     await source.read((record) => {
       if (record.source === 'restored' && source.rank !== 'restored') return;
       const prefix = formatPrefix(parsePrefix(prefixTextOf(record.key)));
       if (!claimants.has(prefix)) claimants.set(prefix, source.name);
     }, options);
   }
-  return new Claims(sources, claimants);
+  return new Claims(counting, claimants, unsettled);
 }

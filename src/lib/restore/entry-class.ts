@@ -33,6 +33,14 @@ export function hasTunnelAt({ value: { tunnel } }: Layout, values: Uint8Array, v
   return false;
 }
 
+/** Whether nothing but the identity is set: no tunnel, key or flag. */
+export function isNumberAlone({ value: { bytes, identity } }: Layout, values: Uint8Array, value: number): boolean {
+  for (let i = 0; i < bytes; i++) {
+    if (values[value + i] !== 0 && (i < identity.offset || i >= identity.offset + identity.bytes)) return false;
+  }
+  return true;
+}
+
 /** Classifies the entry at the offsets. @param skipIngress as `--skip-ingress` */
 export function classifyEntry(
   layout: Layout,

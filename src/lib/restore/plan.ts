@@ -4,7 +4,12 @@
  * user prefers the checkpoint, and none is ever deleted.
  */
 import type { Labels } from '../identity/labels.ts';
-import { hasLocalScope, hasRemoteNodeScope } from '../identity/numeric-identity.ts';
+import {
+  hasLocalScope,
+  hasRemoteNodeScope,
+  type NumericIdentity,
+  numericIdentity,
+} from '../identity/numeric-identity.ts';
 import type { Prefix } from '../net/prefix.ts';
 import { parseStoredPrefix } from '../snapshot/stored-prefix.ts';
 import { contradicts, type KnownLabels, sameMeaning } from './known-labels.ts';
@@ -43,51 +48,58 @@ export interface Remembered {
 
 /** Plans every entry that the source reading kept. */
 export function planRestore(input: PlanInput): RestorePlan {
-  const planner = new Planner(input);
-  const entries: PlannedEntry[] = [];
-  const { known, target, labelsInSource, lazyGuesses } = input;
-  const isPlain = lazyGuesses === true && known.isEmpty && target === 'same' && labelsInSource === undefined;
-  for (const { prefix, identity, class: kind } of input.source.kept) {
-    if (kind !== 'local' && kind !== 'ingress') continue;
-    entries.push(isPlain ? planner.keep(prefix, identity, kind) : planner.plan(prefix, identity, kind));
-  }
-  return { entries, withheld: numbersInSight(input), rescoped: input.known.rescoped };
+  const planner = new RestorePlanner(input);
+  return { entries: [...planner.entries()], withheld: planner.withheld(), rescoped: input.known.rescoped };
 }
 
-/** Every local and remote-node number in the source, the target and the checkpoint: none may mean something else. */
-function numbersInSight({ source, target, known }: PlanInput): Set<number> {
-  const numbers = new Set<number>();
-  for (const { identity } of source.kept) if (isAllocated(identity)) numbers.add(identity);
-  if (typeof target !== 'string') for (const id of target.numbers.keys()) numbers.add(id);
-  for (const [id] of known.entries()) numbers.add(id);
-  for (const id of known.rescoped) if (isAllocated(id)) numbers.add(id);
-  return numbers;
-}
-
-class Planner {
+/** Plans entry by entry, for who does something with each and keeps none. */
+export class RestorePlanner {
   readonly #input: PlanInput;
   readonly #uses = new Map<number, number>();
+  /** Nothing is known that could disagree with an entry. */
+  readonly #isPlain: boolean;
 
   constructor(input: PlanInput) {
+    const { known, target, labelsInSource, lazyGuesses } = input;
     this.#input = input;
+    this.#isPlain = lazyGuesses === true && known.isEmpty && typeof target === 'string' && labelsInSource === undefined;
     for (const { identity, class: kind } of input.source.kept) {
       if (kind === 'local') this.#uses.set(identity, (this.#uses.get(identity) ?? 0) + 1);
     }
   }
 
-  /** An entry of the map that is written itself, with nothing known that could disagree. */
-  keep(prefix: string, identity: number, kind: 'local' | 'ingress'): PlannedEntry {
-    if (kind === 'ingress') return { prefix, identity, kind, action: 'keep' };
+  /** Every entry that is restored by its number, in the order of the source. */
+  *entries(): IterableIterator<PlannedEntry> {
+    for (const { prefix, identity, class: kind } of this.#input.source.kept) {
+      if (kind !== 'local' && kind !== 'ingress') continue;
+      yield this.#isPlain ? this.#plain(prefix, identity, kind) : this.#plan(prefix, identity, kind);
+    }
+  }
+
+  /** Every local and remote-node number in the source, the target and the checkpoint: none may mean something else. */
+  withheld(): Set<NumericIdentity> {
+    const { source, target, known } = this.#input;
+    const numbers = new Set<NumericIdentity>();
+    for (const { identity } of source.kept) if (isAllocated(identity)) numbers.add(numericIdentity(identity));
+    if (typeof target !== 'string') for (const id of target.numbers.keys()) numbers.add(numericIdentity(id));
+    for (const [id] of known.entries()) numbers.add(numericIdentity(id));
+    for (const id of known.rescoped) if (isAllocated(id)) numbers.add(numericIdentity(id));
+    return numbers;
+  }
+
+  #plain(prefix: string, identity: number, kind: 'local' | 'ingress'): PlannedEntry {
+    const action = this.#input.target === 'same' ? 'keep' : 'add';
+    if (kind === 'ingress') return { prefix, identity, kind, action };
     const before = this.#input.remembered?.(identity, prefix);
     if (before !== undefined && before.labelsFrom !== 'guessed') {
       const { labels, labelsFrom } = before;
-      return { prefix, identity, kind: 'known', labels, labelsFrom, action: 'keep' };
+      return { prefix, identity, kind: 'known', labels, labelsFrom, action };
     }
-    if (this.#uses.get(identity) !== 1) return { prefix, identity, kind: 'unknown', action: 'keep' };
-    return { prefix, identity, kind: 'guessed', labelsFrom: 'guessed', action: 'keep' };
+    if (this.#uses.get(identity) !== 1) return { prefix, identity, kind: 'unknown', action };
+    return { prefix, identity, kind: 'guessed', labelsFrom: 'guessed', action };
   }
 
-  plan(text: string, identity: number, kind: 'local' | 'ingress'): PlannedEntry {
+  #plan(text: string, identity: number, kind: 'local' | 'ingress'): PlannedEntry {
     const prefix = parseStoredPrefix(text);
     if (prefix === undefined) throw new TypeError(`${text} is no prefix`);
     const { target } = this.#input;

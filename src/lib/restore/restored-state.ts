@@ -4,9 +4,9 @@ import type { Labels } from '../identity/labels.ts';
 import { hasLocalScope, hasRemoteNodeScope } from '../identity/numeric-identity.ts';
 import type { Placeholder, RestoredState, StateCheckpoint, StateIdentity } from '../state/checkpoint.ts';
 import { guessedLabelTexts } from './guessed-labels.ts';
+import type { SourceEntry } from './kept-entries.ts';
 import type { KnownLabels } from './known-labels.ts';
 import { isPlaced, type PlannedEntry, type RestorePlan } from './planned-entry.ts';
-import type { SourceEntry } from './source-reading.ts';
 
 /** How long placeholders are kept, unless the user says otherwise: as long as the agent keeps its own. */
 export const DEFAULT_GRACE_MS = 30_000;
@@ -16,7 +16,7 @@ export interface RestoredStateInput {
   readonly plan: RestorePlan;
   /** Entries that were planned but are not in the map. */
   readonly failed: ReadonlySet<PlannedEntry>;
-  readonly kept: readonly SourceEntry[];
+  readonly kept: Iterable<SourceEntry>;
   readonly known: KnownLabels;
   readonly map: { readonly id: number; readonly layout: string };
   readonly source: Pick<RestoredState, 'mapId' | 'from'>;

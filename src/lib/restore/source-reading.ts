@@ -1,25 +1,17 @@
 /** What a restore keeps of its source: every entry that has a number of its own, and counts of all others. */
-
 import { identityOf } from '../datapath/stored-identity.ts';
 import { hasLocalScope, hasRemoteNodeScope } from '../identity/numeric-identity.ts';
-import { decodeKey, keyText } from '../ipcache/key.ts';
 import type { Layout } from '../ipcache/layout.ts';
-import { classifyEntry, type EntryClass, type SkipReason } from './entry-class.ts';
-
-/** An entry that is restored, or that has a local or remote-node number and is not. */
-export interface SourceEntry {
-  /** As `dump` prints it. */
-  readonly prefix: string;
-  readonly identity: number;
-  readonly class: EntryClass;
-}
+import { storedText } from '../ipcache/stored-text.ts';
+import { classifyEntry, type SkipReason } from './entry-class.ts';
+import { KeptEntries, type SourceEntry } from './kept-entries.ts';
 
 export interface SourceReading {
   readonly layout: Layout;
   /** Entries of the source. */
   readonly entries: number;
   /** In the order of the source. */
-  readonly kept: readonly SourceEntry[];
+  readonly kept: Iterable<SourceEntry>;
   readonly skipped: ReadonlyMap<SkipReason, number>;
   /** The source was covered. */
   readonly complete: boolean;
@@ -32,7 +24,7 @@ export class SourceCollector {
   readonly #layout: Layout;
   readonly #skipIngress: boolean;
   readonly #onSkipped: ((prefix: string, identity: number, reason: SkipReason) => void) | undefined;
-  readonly #kept: SourceEntry[] = [];
+  readonly #kept = new KeptEntries();
   readonly #skipped = new Map<SkipReason, number>();
   #entries = 0;
 
@@ -60,8 +52,8 @@ export class SourceCollector {
     const identity = identityOf(layout, values, value);
     const hasOwnNumber = hasLocalScope(identity) || hasRemoteNodeScope(identity);
     if (!isRestored && !hasOwnNumber && this.#onSkipped === undefined) return false;
-    const prefix = keyText(decodeKey(layout, keys, key), keys, key);
-    if (isRestored || hasOwnNumber) this.#kept.push({ prefix, identity, class: kind });
+    const prefix = storedText(layout, keys, key);
+    if (isRestored || hasOwnNumber) this.#kept.add(prefix, identity, kind);
     if (!isRestored) this.#onSkipped?.(prefix, identity, kind);
     return isRestored;
   }

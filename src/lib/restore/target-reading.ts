@@ -9,9 +9,9 @@ import { KEY_BYTES, type Layout } from '../ipcache/layout.ts';
 import { listEntries } from '../ipcache/list-entries.ts';
 import type { Prefix } from '../net/prefix.ts';
 import { hasTunnelAt } from './entry-class.ts';
+import type { SourceEntry } from './kept-entries.ts';
 import { KeyIndex } from './key-index.ts';
 import type { TargetView } from './plan.ts';
-import type { SourceEntry } from './source-reading.ts';
 
 export class TargetReading implements TargetView {
   readonly complete: boolean;
@@ -75,10 +75,11 @@ export class TargetReading implements TargetView {
 export async function readTarget(
   map: BpfMap,
   layout: Layout,
-  source: readonly SourceEntry[],
+  source: Iterable<SourceEntry>,
   signal?: AbortSignal,
 ): Promise<TargetReading> {
-  const ofSource = new Map(source.map(({ prefix, identity }) => [prefix, identity]));
+  const ofSource = new Map<string, number>();
+  for (const { prefix, identity } of source) ofSource.set(prefix, identity);
   const table = new EntryTable(map.info.valueBytes, map.info.maxEntries);
   const numbers = new Map<number, number>();
   const { complete, reason } = await listEntries(walkMap(map, { signal }), {

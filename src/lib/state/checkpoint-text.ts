@@ -2,29 +2,16 @@
  * `checkpoint.json` as a run of short texts, one record a line. However large the state is, making one piece takes far
  * less than a millisecond, so the agent loop can write 50 000 identities between two events.
  */
-import type { StateCheckpoint, StateIdentity } from './checkpoint.ts';
+import type { IdentityDraft, Placeholder, StateDraft } from './checkpoint.ts';
 
 /** The version this program writes. */
 export const CHECKPOINT_SCHEMA_VERSION = 1;
 
 /** A piece is handed out when it has this many characters: about 0.1 ms of work. */
 const PIECE_CHARS = 32 * 1024;
-/** Prefixes turned into text at once, for an identity that has very many. */
-const PREFIXES_AT_ONCE = 512;
 
 /** The pieces, in order, of one JSON document that ends with a newline. */
-export function* checkpointText(state: StateCheckpoint): Generator<string> {
-  let piece = '';
-  for (const text of parts(state)) {
-    piece += text;
-    if (piece.length < PIECE_CHARS) continue;
-    yield piece;
-    piece = '';
-  }
-  yield piece;
-}
-
-function* parts(state: StateCheckpoint): Generator<string> {
+export function* checkpointText(state: StateDraft & { readonly pin: string }): Generator<string> {
   const { pin, time, bootId, map, writer, restored } = state;
   const head = {
     schemaVersion: CHECKPOINT_SCHEMA_VERSION,
@@ -36,38 +23,65 @@ function* parts(state: StateCheckpoint): Generator<string> {
     writer,
     restored,
   };
-  yield JSON.stringify(head).slice(0, -1);
-  yield ',\n"identities":[';
+  let piece = `${JSON.stringify(head).slice(0, -1)},\n"identities":[`;
   let separator = '\n';
   for (const identity of state.identities) {
-    yield separator;
-    yield* identityText(identity);
+    piece += separator + identityHead(identity);
     separator = ',\n';
+    let comma = '';
+    for (const prefix of identity.prefixes) {
+      piece += `${comma}"${prefix}"`;
+      comma = ',';
+      if (piece.length < PIECE_CHARS) continue;
+      yield piece;
+      piece = '';
+    }
+    piece += ']}';
+    if (piece.length < PIECE_CHARS) continue;
+    yield piece;
+    piece = '';
   }
-  yield ']';
-  yield* list('ingress', state.ingress);
-  yield* list('placeholders', state.placeholders);
-  yield* list('sources', state.sources);
-  yield* list('pending', state.pending);
-  yield* list('collected', state.collected);
-  yield '}\n';
+  piece += ']';
+  for (const { name, records, textOf } of listsOf(state)) {
+    piece += `,\n"${name}":[`;
+    separator = '\n';
+    for (const record of records) {
+      piece += separator + textOf(record);
+      separator = ',\n';
+      if (piece.length < PIECE_CHARS) continue;
+      yield piece;
+      piece = '';
+    }
+    piece += ']';
+  }
+  yield `${piece}}\n`;
 }
 
-function* identityText({ identity, labels, labelsFrom, prefixes }: StateIdentity): Generator<string> {
-  yield JSON.stringify({ identity, labels, labelsFrom, prefixes: [] }).slice(0, -2);
-  for (let at = 0; at < prefixes.length; at += PREFIXES_AT_ONCE) {
-    const some = JSON.stringify(prefixes.slice(at, at + PREFIXES_AT_ONCE)).slice(1, -1);
-    yield at === 0 ? some : `,${some}`;
-  }
-  yield ']}';
+interface RecordList {
+  readonly name: string;
+  readonly records: Iterable<unknown>;
+  readonly textOf: (record: unknown) => string;
 }
 
-function* list(name: string, records: readonly unknown[]): Generator<string> {
-  yield `,\n"${name}":[`;
-  let separator = '\n';
-  for (const record of records) {
-    yield separator + JSON.stringify(record);
-    separator = ',\n';
-  }
-  yield ']';
+function listsOf({ ingress, placeholders, sources, pending, collected }: StateDraft): RecordList[] {
+  return [
+    { name: 'ingress', records: ingress, textOf: JSON.stringify },
+    { name: 'placeholders', records: placeholders, textOf: (record) => placeholderText(record as Placeholder) },
+    { name: 'sources', records: sources, textOf: JSON.stringify },
+    { name: 'pending', records: pending, textOf: JSON.stringify },
+    { name: 'collected', records: collected, textOf: JSON.stringify },
+  ];
+}
+
+/** Up to its prefixes. Prefixes and numbers are what they are in JSON too; only labels and reasons have to be escaped. */
+function identityHead({ identity, labels, labelsFrom }: IdentityDraft): string {
+  const known = labels === undefined ? '' : `,"labels":${JSON.stringify(labels)}`;
+  const from = labelsFrom === undefined ? '' : `,"labelsFrom":"${labelsFrom}"`;
+  return `{"identity":${identity}${known}${from},"prefixes":[`;
+}
+
+function placeholderText({ prefix, identity, requested, labels, time }: Placeholder): string {
+  const isRequested = requested === undefined ? '' : `,"requested":${requested}`;
+  const known = labels === undefined ? '' : `,"labels":${JSON.stringify(labels)}`;
+  return `{"prefix":"${prefix}","identity":${identity}${isRequested}${known},"time":"${time}"}`;
 }

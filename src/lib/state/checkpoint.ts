@@ -25,6 +25,19 @@ export interface StateCheckpoint {
   readonly collected: readonly CollectedState[];
 }
 
+/**
+ * What is written: as `StateCheckpoint`, but the long lists may be made while they are written. Nothing that they are made
+ * of may change meanwhile.
+ */
+export interface StateDraft extends Omit<StateCheckpoint, 'pin' | 'identities' | 'placeholders'> {
+  readonly identities: Iterable<IdentityDraft>;
+  readonly placeholders: Iterable<Placeholder>;
+}
+
+export interface IdentityDraft extends Omit<StateIdentity, 'prefixes'> {
+  readonly prefixes: Iterable<string>;
+}
+
 export interface StateWriter {
   readonly pid: number;
   readonly started: string;

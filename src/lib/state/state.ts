@@ -5,7 +5,7 @@
 import { dirname, resolve } from 'node:path';
 import { RefusedError } from '../errors.ts';
 import { openAtomicFile, removeTemporaries } from '../fs/atomic-file.ts';
-import type { StateCheckpoint } from './checkpoint.ts';
+import type { StateCheckpoint, StateDraft } from './checkpoint.ts';
 import { checkpointText } from './checkpoint-text.ts';
 import { lockState, type StateLock } from './lock.ts';
 import { statePaths } from './paths.ts';
@@ -37,7 +37,7 @@ export class State implements Disposable {
     this.#previous = paths.previous;
   }
 
-  /** What was read or last written; undefined in a new state directory. */
+  /** What was read or last written; undefined in a new state directory, and after `stream`. */
   get checkpoint(): StateCheckpoint | undefined {
     return this.#checkpoint;
   }
@@ -50,16 +50,28 @@ export class State implements Disposable {
    */
   write(checkpoint: Omit<StateCheckpoint, 'pin'>): Promise<void> {
     const state = { ...checkpoint, pin: this.pin };
-    const done = this.#writing.then(() => this.#replace(state));
+    return this.#inOrder(async () => {
+      await this.#replace(state);
+      this.#checkpoint = state;
+    });
+  }
+
+  /** As `write`, of what is too much to keep: the lists of the draft are gone through once, and forgotten. */
+  stream(draft: StateDraft): Promise<void> {
+    this.#checkpoint = undefined;
+    return this.#inOrder(() => this.#replace({ ...draft, pin: this.pin }));
+  }
+
+  #inOrder(replace: () => Promise<void>): Promise<void> {
+    const done = this.#writing.then(replace);
     this.#writing = done.catch(() => undefined);
     return done;
   }
 
-  async #replace(state: StateCheckpoint): Promise<void> {
+  async #replace(state: StateDraft & { readonly pin: string }): Promise<void> {
     using file = openAtomicFile(this.#path, { previous: this.#previous });
     for (const piece of checkpointText(state)) await file.write(piece);
     await file.commit();
-    this.#checkpoint = state;
   }
 
   [Symbol.dispose](): void {

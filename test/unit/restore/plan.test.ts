@@ -4,9 +4,9 @@ import { numericIdentity } from '../../../src/lib/identity/numeric-identity.ts';
 import { DEFAULT_IDENTITY_OPTIONS } from '../../../src/lib/identity/options.ts';
 import { layoutNamed } from '../../../src/lib/ipcache/layout.ts';
 import { formatPrefix } from '../../../src/lib/net/prefix.ts';
+import type { SourceEntry } from '../../../src/lib/restore/kept-entries.ts';
 import { KnownLabels } from '../../../src/lib/restore/known-labels.ts';
 import { type PlanInput, planRestore, type TargetView } from '../../../src/lib/restore/plan.ts';
-import type { SourceEntry } from '../../../src/lib/restore/source-reading.ts';
 
 const WORLD = 'reserved:world-ipv4';
 

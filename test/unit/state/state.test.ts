@@ -6,6 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { emptyCheckpoint } from '../../../src/lib/state/checkpoint.ts';
 import { lockState, readLockHolder } from '../../../src/lib/state/lock.ts';
 import { parseHolder } from '../../../src/lib/state/lock-holder.ts';
+import { readCheckpoint } from '../../../src/lib/state/read-checkpoint.ts';
 import { isSamePin } from '../../../src/lib/state/same-pin.ts';
 import { openState } from '../../../src/lib/state/state.ts';
 
@@ -183,6 +184,28 @@ describe('openState()', () => {
     expect(fs.readdirSync(directory).sort()).toEqual(['checkpoint.json', 'lock']);
     await state.write(emptyCheckpoint(pin, TIME.replace('2026', '2027'), boot));
     expect(state.checkpoint?.time).toContain('2027');
+  });
+
+  it('streams lists that are made while they are written, and keeps nothing of them', async () => {
+    using state = openState({ directory, pin });
+    await state.write(emptyCheckpoint(pin, TIME, boot));
+    const made: number[] = [];
+    const identities = function* () {
+      for (let i = 0; i < 1000; i++) {
+        made.push(i);
+        yield { identity: 0x01000001 + i, prefixes: new Set([`10.0.${i >> 8}.${i & 255}/32`]) };
+      }
+    };
+    const placeholders = new Set([{ prefix: '10.0.0.0/32', identity: 0x01000001, time: TIME }]);
+    const draft = { ...emptyCheckpoint(pin, TIME, boot), identities: identities(), placeholders };
+    const written = state.stream(draft);
+    expect(made).toHaveLength(0);
+    await written;
+    expect(made).toHaveLength(1000);
+    expect(state.checkpoint).toBeUndefined();
+    const { identities: read, placeholders: readPlaceholders } = readCheckpoint(directory) ?? {};
+    expect(read?.at(-1)).toEqual({ identity: 0x01000001 + 999, prefixes: ['10.0.3.231/32'] });
+    expect(readPlaceholders).toEqual([...placeholders]);
   });
 
   it('removes what a killed writer left', () => {
