@@ -2,6 +2,7 @@
  * A kernel in memory for tests: maps behind descriptors, answered through the same attributes as the real one's. What
  * it adds is control: answers scripted per command, and a hook that may change a map before, after and inside any call.
  */
+import { existsSync, renameSync, writeFileSync } from 'node:fs';
 import { EBADF, EINVAL, ENOENT, ENOTSUPP, EPERM } from '../../src/lib/bpf/errno.ts';
 import { BpfMap } from '../../src/lib/bpf/map.ts';
 import { readMapInfo } from '../../src/lib/bpf/map-info.ts';
@@ -56,6 +57,7 @@ export class FakeKernel implements Kernel {
   readonly #maps = new Map<number, FakeMap>();
   readonly #descriptors = new Map<number, FakeMap>();
   readonly #failures: Failure[] = [];
+  readonly #pins = new Map<string, FakeMap>();
   #nextFd = 100;
 
   constructor(kind: TrieKind = 'since-6.13') {
@@ -73,6 +75,13 @@ export class FakeKernel implements Kernel {
     const fake = this.#descriptors.get(fd);
     if (fake === undefined) throw new Error(`the fake kernel refuses such a map: errno ${-fd}`);
     return { map: new BpfMap({ kernel: this, fd, info: readMapInfo(this, fd) }), fake };
+  }
+
+  /** Makes the path stand for the map: an empty file that is a new one each time, as a new pin is. */
+  pin(path: string, fake: FakeMap): void {
+    writeFileSync(`${path}.new`, '');
+    renameSync(`${path}.new`, path);
+    this.#pins.set(path, fake);
   }
 
   /** The next `times` calls of the command answer the errno; `after`: a batch write does so many entries before. */
@@ -102,6 +111,7 @@ export class FakeKernel implements Kernel {
     if (cmd === uapi.BPF_MAP_CREATE) return this.#create(specOf(attr));
     if (cmd === uapi.BPF_MAP_GET_NEXT_ID) return this.#nextId(attr);
     if (cmd === uapi.BPF_MAP_GET_FD_BY_ID) return this.#open(this.#maps.get(attr.getU32(0)));
+    if (cmd === uapi.BPF_OBJ_GET) return this.#openPin(attr);
     const batch = write || cmd === uapi.BPF_MAP_LOOKUP_BATCH;
     const map = this.#descriptors.get(attr.getU32(batch ? 36 : 0));
     if (map === undefined) return -EBADF;
@@ -161,6 +171,13 @@ export class FakeKernel implements Kernel {
     if (map === undefined) return -ENOENT;
     this.#descriptors.set(this.#nextFd, map);
     return this.#nextFd++;
+  }
+
+  #openPin(attr: BpfAttr): number {
+    const path = Buffer.from(attr.pointers.get(0) ?? [])
+      .toString()
+      .replace(/\0.*$/s, '');
+    return this.#open(existsSync(path) ? this.#pins.get(path) : undefined);
   }
 
   #nextId(attr: BpfAttr): number {
