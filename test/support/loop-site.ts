@@ -68,7 +68,7 @@ export class LoopSite implements AsyncDisposable {
       onLatency: (seconds) => this.latencies.push(seconds),
       ...more,
     };
-    const { map, fake } = kernel.createMap({ maxEntries: 1000 });
+    const { map, fake } = kernel.createMap({ maxEntries: 10_000 });
     this.fake = fake;
     kernel.pin(pin, fake);
     this.follower = new MapFollower({
