@@ -4,9 +4,11 @@ import { changeMap } from '../lib/cli/change-map.ts';
 import { commandFlags } from '../lib/cli/define.ts';
 import { durationFlag } from '../lib/cli/flags.ts';
 import { limitFlag, nodeAddressFlag, rateFlag } from '../lib/cli/gc-flags.ts';
+import { collectByListen } from '../lib/cli/gc-listen.ts';
 import { GcRun } from '../lib/cli/gc-run.ts';
 import { Progress } from '../lib/cli/progress.ts';
 import { sharedFlags } from '../lib/cli/shared-flags.ts';
+import { sourceSockets } from '../lib/cli/source-sockets.ts';
 import { chooseDesired, openDesired } from '../lib/cli/use-desired.ts';
 import { soleWriterFlag } from '../lib/cli/use-owner.ts';
 import { DEFAULT_CHECKPOINT_PATH } from '../lib/identity/checkpoint.ts';
@@ -32,7 +34,11 @@ export default class Gc extends BaseCommand {
   ];
   static override baseFlags = sharedFlags({ outputs: ['table', 'json'] });
   static override flags = commandFlags({
-    against: Flags.string({ summary: 'source that has the desired state', helpValue: 'SOURCE' }),
+    against: Flags.string({
+      summary:
+        'source that has the desired state: agent, listen, snapshot:FILE, ndjson:FILE … (default: the running ipc listen)',
+      helpValue: 'SOURCE',
+    }),
     orphans: Flags.boolean({ summary: 'delete local identities that no checkpoint knows' }),
     'allocator-state': Flags.string({
       summary: `checkpoint that --orphans compares with (default: ${DEFAULT_CHECKPOINT_PATH})`,
@@ -67,12 +73,38 @@ export default class Gc extends BaseCommand {
     const tunnels = flags.tunnel ?? [];
     const choice = chooseDesired({ ...flags, tunnel: tunnels });
     const tcBpfMnt = this.foreign('TC_BPF_MNT');
+    const agentSocket = this.foreign('CILIUM_SOCK');
+    const sockets = sourceSockets(agentSocket);
+    const common = {
+      tunnels,
+      limit: flags['max-delete'],
+      confirmMs: flags.confirm,
+      rate: flags.rate,
+      dryRun: flags['dry-run'],
+      allItems: flags['all-items'],
+      signal,
+      logger,
+    };
+    const byListen = await collectByListen({
+      ...common,
+      choice,
+      shared,
+      tcBpfMnt,
+      agentSocket,
+      socket: sockets.listen,
+      soleWriter: flags['sole-writer'],
+      timeoutMs: flags.timeout,
+    });
+    if (byListen !== undefined) {
+      await this.sink.report(planView('gc'), byListen);
+      return;
+    }
     using target = await changeMap({
       shared,
       logger,
       signal,
       tcBpfMnt,
-      agentSocket: this.foreign('CILIUM_SOCK'),
+      agentSocket,
       soleWriter: flags['sole-writer'],
       dryRun: flags['dry-run'],
       withState: true,
@@ -83,6 +115,9 @@ export default class Gc extends BaseCommand {
       uid: process.getuid?.() ?? 0,
       timeoutMs: flags.timeout,
       signal,
+      sockets,
+      now: () => runtime.now(),
+      pin: target.ipcache.map.path,
       readKnown: async () =>
         readKnownNumbers({
           allocatorState: flags['allocator-state'],
@@ -91,16 +126,9 @@ export default class Gc extends BaseCommand {
         }),
     });
     const model = await new GcRun(target, {
+      ...common,
       desired: desired.states,
-      tunnels,
-      limit: flags['max-delete'],
-      confirmMs: flags.confirm,
-      rate: flags.rate,
-      dryRun: flags['dry-run'],
-      allItems: flags['all-items'],
       now: () => runtime.now(),
-      signal,
-      logger,
       progress: new Progress({ runtime, logger, unit: 'entries deleted' }),
     }).run();
     await this.sink.report(planView('gc'), model);

@@ -24,7 +24,7 @@ export default class Release extends BaseCommand {
   static override flags = commandFlags({
     claims: Flags.string({
       multiple: true,
-      summary: 'source that says which prefixes are wanted (ndjson:, unix:, snapshot: …)',
+      summary: 'source that says which prefixes are wanted (ndjson:, agent, listen, snapshot: …)',
       helpValue: 'SOURCE',
     }),
     'grace-period': durationFlag({ summary: 'how long after the restore (default: 30s, 10m with a kvstore source)' }),

@@ -15,6 +15,7 @@ import { readMachineFacts } from '../snapshot/machine-facts.ts';
 import { type BackupFile, writeBackup } from '../state/backup.ts';
 import { emptyCheckpoint } from '../state/checkpoint.ts';
 import type { ChangeMap } from './change-map.ts';
+import { type GcWords, gcWords, keptItem, staleItem } from './gc-items.ts';
 import type { Log } from './log.ts';
 import { pause } from './pause.ts';
 import type { Progress } from './progress.ts';
@@ -37,21 +38,23 @@ export interface GcRunOptions {
 }
 
 /** What deletes fall to is looked up for so many; a report of more is read by programs. */
-const MOST_EXPLAINED = 1000;
-const MOST_SHOWN = 50;
+export const MOST_EXPLAINED = 1000;
+export const MOST_SHOWN = 50;
 
 export class GcRun {
   readonly #target: ChangeMap;
   readonly #options: GcRunOptions;
   readonly #fallsTo = new Map<number, string>();
-  /** Why a stale entry goes: the same words for all of them. */
-  readonly #reason: string;
+  readonly #words: GcWords;
   #backup: BackupFile | undefined;
 
   constructor(target: ChangeMap, options: GcRunOptions) {
     this.#target = target;
     this.#options = options;
-    this.#reason = reasonOf(options);
+    this.#words = gcWords(
+      options.desired.map(({ name }) => name),
+      options,
+    );
   }
 
   async run(): Promise<PlanModel> {
@@ -160,35 +163,13 @@ export class GcRun {
   }
 
   *#items({ rows, stale, kept }: Garbage): Generator<PlanItem, void> {
-    for (const { row, outcome } of stale) yield this.#item(rows, row, outcome);
+    for (const { row, outcome } of stale) {
+      const entry = { prefix: rows.prefixText(row), identity: rows.identity(row), fallsTo: this.#fallsTo.get(row) };
+      yield staleItem(entry, outcome, this.#words);
+    }
     if (!this.#options.allItems) return;
     for (const { row, why } of kept) {
-      yield { action: 'skip', prefix: rows.prefixText(row), identity: rows.identity(row), reason: why, done: false };
-    }
-  }
-
-  #item(rows: MapRows, row: number, outcome: Garbage['stale'][number]['outcome']): PlanItem {
-    const prefix = rows.prefixText(row);
-    const identity = rows.identity(row);
-    switch (outcome) {
-      case 'raced':
-        return {
-          action: 'keep',
-          prefix,
-          identity,
-          reason: `raced: in ${namesOf(this.#options)} again, put back`,
-          done: true,
-        };
-      case 'changed':
-        return { action: 'conflict', prefix, identity, reason: 'changed: not as it was walked', done: false };
-      case 'absent':
-        return { action: 'skip', prefix, identity, reason: 'absent: deleted by somebody else', done: false };
-      case 'deleted':
-      case 'planned':
-      case 'left': {
-        const fallsTo = this.#fallsTo.get(row);
-        return { action: 'delete', prefix, identity, reason: this.#reason, fallsTo, done: outcome === 'deleted' };
-      }
+      yield keptItem({ prefix: rows.prefixText(row), identity: rows.identity(row) }, why);
     }
   }
 
@@ -203,14 +184,4 @@ export class GcRun {
     else if (step.kind === 'delete') logger.debug(`deleting ${step.stale} entries`);
     else logger.info(`stale until now: ${step.stale}; reading again in ${step.ms / 1000} s`);
   }
-}
-
-function reasonOf(options: Pick<GcRunOptions, 'desired' | 'confirmMs' | 'tunnels'>): string {
-  const { desired, confirmMs, tunnels } = options;
-  if (desired.length === 0) return `of node ${tunnels.join(' or ')}, which is gone`;
-  return `not in ${namesOf(options)}, twice, ${confirmMs / 1000} s apart`;
-}
-
-function namesOf({ desired }: Pick<GcRunOptions, 'desired'>): string {
-  return desired.map(({ name }) => name).join(' or ');
 }

@@ -17,6 +17,7 @@ import type { Log } from './log.ts';
 import { mapFlags } from './restore-flags.ts';
 import type { Runtime } from './runtime.ts';
 import type { SharedValues } from './shared-flags.ts';
+import { sourceSockets } from './source-sockets.ts';
 import { useOwner } from './use-owner.ts';
 
 export interface ListenRun {
@@ -90,7 +91,7 @@ async function refusalOf(
   return checkOwner(operation, map.label, ownership, { programsWillReload: flags['programs-will-reload'] });
 }
 
-function openSources({ flags, runtime, tell }: ListenRun): LoopSetup['sources'] {
+function openSources({ flags, runtime, tell, agentSocket }: ListenRun): LoopSetup['sources'] {
   return sourceRefs(flags).map((ref) => ({
     reference: formatSourceRef(ref),
     source: openSource(ref, {
@@ -98,6 +99,8 @@ function openSources({ flags, runtime, tell }: ListenRun): LoopSetup['sources'] 
       onBadLine: (error) => tell({ kind: 'bad-line', source: ref.name, error }),
       stdin: () => runtime.stdin as AsyncIterable<Uint8Array>,
       uid: process.getuid?.() ?? 0,
+      sockets: sourceSockets(agentSocket),
+      now: () => runtime.now(),
       onRefused: (source, reason) => tell({ kind: 'client-refused', source, reason }),
     }),
   }));

@@ -21,6 +21,8 @@ export interface ReleaseOutcome {
   readonly released?: string | undefined;
   /** No source of claims was named. */
   readonly withoutClaims: boolean;
+  /** Sources whose claims do not count yet, and why. */
+  readonly unsettled: readonly string[];
 }
 
 export interface ReleaseDone {
@@ -97,8 +99,8 @@ function summaryOf(items: readonly PlanItem[], freed: readonly FreedNumber[]): R
   };
 }
 
-function warningsOf({ plan, withoutClaims }: ReleaseOutcome, freed: readonly FreedNumber[]): string[] {
-  const warnings: string[] = [];
+function warningsOf({ plan, withoutClaims, unsettled }: ReleaseOutcome, freed: readonly FreedNumber[]): string[] {
+  const warnings: string[] = [...unsettled];
   if (plan.prefixes.length > 0 && withoutClaims)
     warnings.push('no source of claims was named: nothing that is in the map is deleted, only its reservation ends');
   const used = freed.filter(({ policyMaps }) => policyMaps !== 0);

@@ -20,6 +20,7 @@ import { countDown } from './count-down.ts';
 import { policyMapCounter } from './policy-map-counts.ts';
 import { dueAt, type ReleaseDone, releaseModel } from './release-report.ts';
 import type { Runtime } from './runtime.ts';
+import { sourceSockets } from './source-sockets.ts';
 
 export interface ReleaseRunOptions extends Omit<ChangeMapOptions, 'withState'> {
   readonly graceMs: number | undefined;
@@ -46,7 +47,9 @@ export class ReleaseRun {
     const { claims } = this.#options;
     // A reference may have commas of its own, at which the flag was cut.
     const refs = claims.length === 0 ? [] : parseSourceRefs(claims.join(','));
-    const sources = refs.map((ref) => openSource(ref, { ...this.#options, strict: true }));
+    const { stdin, uid, agentSocket, runtime } = this.#options;
+    const open = { stdin, uid, strict: true, sockets: sourceSockets(agentSocket), now: () => runtime.now() };
+    const sources = refs.map((ref) => openSource(ref, open));
     try {
       const isKvstore = refs.some(({ target }) => target.kind === 'etcd');
       return await this.#whenDue(sources, this.#options.graceMs ?? (isKvstore ? KVSTORE_GRACE_MS : undefined));
@@ -130,6 +133,7 @@ export class ReleaseRun {
       releaseAt,
       released: done === undefined ? state.restored?.released : time,
       withoutClaims: claims === undefined,
+      unsettled: claims?.unsettled ?? [],
     });
   }
 

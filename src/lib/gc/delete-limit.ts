@@ -20,6 +20,11 @@ export function parseDeleteLimit(text: string): DeleteLimit {
   });
 }
 
+/** The text that parses to the limit. */
+export function formatDeleteLimit(limit: DeleteLimit): string {
+  return 'count' in limit ? `${limit.count}` : `${limit.percent}%`;
+}
+
 /** What was deleted in the hour before `now`. */
 export function collectedLately(collected: readonly CollectedState[], now: number): CollectedState[] {
   return collected.filter(({ time }) => {
@@ -75,7 +80,7 @@ function isOver(limit: DeleteLimit, { going, gone, of }: Share): boolean {
 function tooMany(map: string, limit: DeleteLimit, { name, going, gone, of }: Share): RefusedError {
   const what = name === '' ? 'entries' : `${name} entries`;
   const before = gone === 0 ? '' : `, after ${gone} within the last hour`;
-  const allowed = 'count' in limit ? `${limit.count}` : `${limit.percent}%`;
+  const allowed = formatDeleteLimit(limit);
   return new RefusedError(
     `Cannot collect garbage in ${map}: ${going} of ${of} ${what} would go${before}, and at most ${allowed} may`,
     {

@@ -48,10 +48,13 @@ export class SourceDesired implements DesiredState {
       };
       return (await read(visit, this.#options)).records;
     }
-    const { records } = await this.#source.read((record) => {
-      const row = this.#row(rows, prefixTextOf(record.key));
-      if (row >= 0) onWanted(row, record);
-    }, this.#options);
+    const { records } = await this.#source.read(
+      (record) => {
+        const row = this.#row(rows, prefixTextOf(record.key));
+        if (row >= 0) onWanted(row, record);
+      },
+      withRecords ? { ...this.#options, isFresh: true } : this.#options,
+    );
     return records;
   }
 

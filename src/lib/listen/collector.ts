@@ -1,9 +1,10 @@
 /** Garbage collection of the loop: what the map has and the cache has not, once every source has said everything. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { FailedError, RefusedError, ToolError } from '../errors.ts';
-import { collectGarbage } from '../gc/collect-garbage.ts';
+import { collectGarbage, type Garbage } from '../gc/collect-garbage.ts';
 import { collectedLately, DEFAULT_LIMIT, type DeleteLimit } from '../gc/delete-limit.ts';
 import { countCollected, garbageBackup } from '../gc/garbage-records.ts';
+import { isOfNode } from '../gc/protection.ts';
 import { writeBackup } from '../state/backup.ts';
 import type { CollectedState } from '../state/checkpoint.ts';
 import type { State } from '../state/state.ts';
@@ -29,7 +30,29 @@ export interface CollectorRun {
   readonly deleted: number;
   /** Missing from the cache and kept all the same, by rule. */
   readonly skipped: number;
+  readonly raced: number;
+  /** Nobody's at first, and then changed, gone, or somebody's before anything was deleted. */
+  readonly withdrawn: number;
+  readonly conflicts: number;
+  /** Stale, and not deleted because the run was ended. */
+  readonly left: number;
   readonly backup?: string;
+}
+
+export interface CollectorOptions {
+  readonly limit?: DeleteLimit | undefined;
+  readonly dryRun?: boolean | undefined;
+  readonly confirmMs?: number | undefined;
+  /** Deletes a second. */
+  readonly rate?: number | undefined;
+  /** Only entries of nodes with these addresses; empty: all. */
+  readonly tunnels?: readonly string[] | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface Collected {
+  readonly run: CollectorRun;
+  readonly garbage: Garbage;
 }
 
 /** Longer than the interval of anybody's checkpoint. */
@@ -40,7 +63,7 @@ export class Collector {
   readonly #stop = new AbortController();
   #collected: readonly CollectedState[];
   #timer: NodeJS.Timeout | undefined;
-  #running: Promise<CollectorRun> | undefined;
+  #running: Promise<Collected> | undefined;
   #counts: { runs: number; failures: number; deleted: number; lastRun?: string } = { runs: 0, failures: 0, deleted: 0 };
 
   constructor(setup: CollectorSetup) {
@@ -75,8 +98,18 @@ export class Collector {
    * One collection; the one that is under way already, where there is one.
    * @throws {RefusedError} NOT_SYNCED, and what the guards of gc refuse @throws {ToolError} the map could not be read
    */
-  run(options: { readonly limit?: DeleteLimit; readonly dryRun?: boolean } = {}): Promise<CollectorRun> {
-    this.#running ??= this.#collect(options)
+  async run(): Promise<CollectorRun> {
+    return (await (this.#running ?? this.#begin({}))).run;
+  }
+
+  /** As `run`, but always one of its own, after the one that is under way. */
+  async collect(options: CollectorOptions): Promise<Collected> {
+    while (this.#running !== undefined) await this.#running.catch(() => {});
+    return this.#begin(options);
+  }
+
+  #begin(options: CollectorOptions): Promise<Collected> {
+    const running = this.#collect(options)
       .catch((error: unknown) => {
         this.#counts.failures++;
         if (!(error instanceof ToolError)) throw error;
@@ -86,16 +119,18 @@ export class Collector {
       .finally(() => {
         this.#running = undefined;
       });
-    return this.#running;
+    this.#running = running;
+    return running;
   }
 
   async #collect({
     limit = DEFAULT_LIMIT,
     dryRun = false,
-  }: {
-    readonly limit?: DeleteLimit;
-    readonly dryRun?: boolean;
-  }): Promise<CollectorRun> {
+    confirmMs = CONFIRM_MS,
+    rate,
+    tunnels = [],
+    signal: ended,
+  }: CollectorOptions): Promise<Collected> {
     const { setup, desired, follower, sources, onChange } = this.#setup;
     const { clock, tell } = setup;
     if (!sources.isSynced) {
@@ -106,17 +141,21 @@ export class Collector {
     }
     let backup: string | undefined;
     const { map } = follower;
+    const signal = ended === undefined ? this.#stop.signal : AbortSignal.any([this.#stop.signal, ended]);
+    const nodes = new Set(tunnels);
     const garbage = await collectGarbage({
       map,
       layout: follower.layout,
       desired: [desired],
       limit,
       collected: this.#collected,
-      confirmMs: CONFIRM_MS,
+      confirmMs,
+      rate,
+      ...(nodes.size > 0 && { isSelected: (rows, row) => isOfNode(rows, row, nodes) }),
       now: clock.now,
       dryRun,
-      signal: this.#stop.signal,
-      wait: (ms) => sleep(ms, undefined, { signal: this.#stop.signal }).catch(() => {}),
+      signal,
+      wait: (ms) => sleep(ms, undefined, { signal }).catch(() => {}),
       beforeDelete: async (rows, stale) => {
         if (map.info.id !== follower.map.info.id) throw new FailedError('Cannot collect garbage: the map was replaced');
         const header = {
@@ -145,12 +184,18 @@ export class Collector {
     const kept = garbage.rows.count - gone.length;
     const message = `garbage collection: ${gone.length} of ${garbage.rows.count} entries deleted${backup === undefined ? '' : `, backup in ${backup}`}`;
     tell({ kind: 'gc', deleted: gone.length, kept, message });
-    return {
+    const count = (wanted: string): number => garbage.stale.filter(({ outcome }) => outcome === wanted).length;
+    const run = {
       entries: garbage.rows.count,
       stale: garbage.stale.length,
       deleted: gone.length,
       skipped: garbage.kept.length,
+      raced: count('raced'),
+      withdrawn: garbage.withdrawn,
+      conflicts: count('changed'),
+      left: count('left'),
       ...(backup !== undefined && { backup }),
     };
+    return { run, garbage };
   }
 }

@@ -61,6 +61,8 @@ export interface ReadOptions {
   readonly signal?: AbortSignal;
   /** How long the source may take to sync. */
   readonly timeoutMs: number;
+  /** What counts is this moment: nothing is taken from what the source has told since an earlier reading. */
+  readonly isFresh?: boolean | undefined;
 }
 
 /** One complete look at a source. Without an error everything that exists was visited, each record once. */
@@ -88,6 +90,11 @@ export interface Source extends AsyncDisposable {
   read(visit: (record: SourceRecord) => void, options: ReadOptions): Promise<Reading>;
   /** Whether a reading now is certain to be the same as the latest; absent: it never is. */
   isUnchanged?(): boolean;
+  /**
+   * Why what it lists is no claim yet, to follow a colon: it holds placeholders of its own that it does not tell from the
+   * rest. Absent, or undefined: it counts.
+   */
+  unsettled?(options: ReadOptions): Promise<string | undefined>;
   /**
    * As `read`, for whoever only asks which prefixes there are: 20 bytes each, as in EntryRow.sortKey, the same array every
    * time. Absent where that is not faster.

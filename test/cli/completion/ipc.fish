@@ -182,7 +182,7 @@ complete -c ipc -n '__fish_seen_subcommand_from encode' -l tunnel -x -d 'address
 complete -c ipc -n '__fish_seen_subcommand_from encode' -l verbose -s v -d 'print what is done, and stack traces'
 
 # gc
-complete -c ipc -n '__fish_seen_subcommand_from gc' -l against -x -d 'source that has the desired state'
+complete -c ipc -n '__fish_seen_subcommand_from gc' -l against -x -d 'source that has the desired state: agent, listen, snapshot:FILE, ndjson:FILE … (default: the running ipc listen)'
 complete -c ipc -n '__fish_seen_subcommand_from gc' -l all-items -d 'list also what a rule keeps, and every delete'
 complete -c ipc -n '__fish_seen_subcommand_from gc' -l allocator-state -r -F -d 'checkpoint that --orphans compares with (default: /var/run/cilium/state/local_allocator_state.json)'
 complete -c ipc -n '__fish_seen_subcommand_from gc' -l assume-gone -d 'with --tunnel: the node is gone, no source is asked'
@@ -291,7 +291,7 @@ complete -c ipc -n '__fish_seen_subcommand_from listen' -l verbose -s v -d 'prin
 
 # release
 complete -c ipc -n '__fish_seen_subcommand_from release' -l bpffs -x -a '(__fish_complete_directories)' -d 'where the BPF file system is mounted'
-complete -c ipc -n '__fish_seen_subcommand_from release' -l claims -x -d 'source that says which prefixes are wanted (ndjson:, unix:, snapshot: …)'
+complete -c ipc -n '__fish_seen_subcommand_from release' -l claims -x -d 'source that says which prefixes are wanted (ndjson:, agent, listen, snapshot: …)'
 complete -c ipc -n '__fish_seen_subcommand_from release' -l config -r -F -d 'config file instead of /etc/ipc/config.yaml'
 complete -c ipc -n '__fish_seen_subcommand_from release' -l dry-run -s n -d 'show the plan and change nothing'
 complete -c ipc -n '__fish_seen_subcommand_from release' -l file -r -F -d 'write the result to FILE, complete or not at all'

@@ -217,7 +217,7 @@ _ipc() {
       ;;
     gc)
       _arguments -s \
-        '--against=[source that has the desired state]:SOURCE:' \
+        '--against=[source that has the desired state\: agent, listen, snapshot\:FILE, ndjson\:FILE … (default\: the running ipc listen)]:SOURCE:' \
         '--all-items[list also what a rule keeps, and every delete]' \
         '--allocator-state=[checkpoint that --orphans compares with (default\: /var/run/cilium/state/local_allocator_state.json)]:FILE:_files' \
         '--assume-gone[with --tunnel\: the node is gone, no source is asked]' \
@@ -330,7 +330,7 @@ _ipc() {
     release)
       _arguments -s \
         '--bpffs=[where the BPF file system is mounted]:DIR:_files -/' \
-        '*--claims=[source that says which prefixes are wanted (ndjson\:, unix\:, snapshot\: …)]:SOURCE:' \
+        '*--claims=[source that says which prefixes are wanted (ndjson\:, agent, listen, snapshot\: …)]:SOURCE:' \
         '--config=[config file instead of /etc/ipc/config.yaml]:FILE:_files' \
         '(-n --dry-run)'{-n,--dry-run}'[show the plan and change nothing]' \
         '--file=[write the result to FILE, complete or not at all]:FILE:_files' \

@@ -14,6 +14,7 @@ import type { LoopParts } from '../loop-parts.ts';
 import { loopStatus } from '../loop-status.ts';
 import { identityById, identityList, ipList, readLabelFilter } from './agent-shapes.ts';
 import { answerError, answerJson, answerPieces, readBody } from './answer.ts';
+import { answerCollection } from './collect-request.ts';
 import { dumpLines } from './dump-lines.ts';
 import { LIMITS } from './limits.ts';
 import { takeEvents } from './take-events.ts';
@@ -106,9 +107,7 @@ export class ControlServer {
       await releaser.release();
       answerJson(response, { released: length });
     });
-    on('POST', '/ipc/v1/gc', async ({ response, query }) => {
-      answerJson(response, await this.#parts.collector.run({ dryRun: query.dryRun === 'true' }));
-    });
+    on('POST', '/ipc/v1/gc', ({ response, query }) => answerCollection(response, query, this.#parts.collector));
     on('POST', '/ipc/v1/events', async ({ request, response }) => {
       answerJson(response, await takeEvents(request, this.#parts.sources.direct));
     });

@@ -5,11 +5,16 @@
 import type * as Http from 'node:http';
 import type { IncomingMessage } from 'node:http';
 import { MalformedError, NotPermittedError, type ToolError, UnreachableError } from '../../errors.ts';
+import { answeredError } from './answered-error.ts';
 
 export interface AgentRequest {
+  /** GET unless it says otherwise. */
+  readonly method?: 'POST' | undefined;
   readonly signal?: AbortSignal | undefined;
-  /** For the whole answer, its body included. */
-  readonly timeoutMs: number;
+  /** For the whole answer, its body included; absent: as long as it takes. */
+  readonly timeoutMs?: number | undefined;
+  /** Called when an answer 200 begins. */
+  readonly onAnswer?: (() => void) | undefined;
   /** An answer that is larger is not read to its end. */
   readonly maxBytes?: number;
 }
@@ -62,16 +67,17 @@ export class AgentClient {
    * @throws {MalformedError} AGENT_ANSWER the answer is too large. Whatever `take` throws, and the signal's reason
    */
   async read(path: string, request: AgentRequest, take: (chunk: Uint8Array) => void): Promise<boolean> {
-    const { signal, timeoutMs, maxBytes = MAX_ANSWER_BYTES } = request;
-    const timeout = AbortSignal.timeout(timeoutMs);
-    const stop = signal === undefined ? timeout : AbortSignal.any([signal, timeout]);
+    const { method = 'GET', signal, timeoutMs, maxBytes = MAX_ANSWER_BYTES, onAnswer } = request;
+    const timeout = timeoutMs === undefined ? undefined : AbortSignal.timeout(timeoutMs);
+    const stop = AbortSignal.any([signal, timeout].filter((one) => one !== undefined));
     try {
-      const response = await this.#get(path, stop);
+      const response = await this.#ask(method, path, stop);
       if (response.statusCode === 404) {
         response.destroy();
         return false;
       }
-      if (response.statusCode !== 200) throw this.#status(response, path);
+      if (response.statusCode !== 200) throw (await answeredError(response)) ?? this.#status(response, path);
+      onAnswer?.();
       let bytes = 0;
       for await (const chunk of response as AsyncIterable<Uint8Array>) {
         bytes += chunk.length;
@@ -82,7 +88,7 @@ export class AgentClient {
       return true;
     } catch (cause) {
       signal?.throwIfAborted();
-      if (timeout.aborted) throw this.#unreachable(`no answer within ${timeoutMs / 1000} s`, cause);
+      if (timeout?.aborted) throw this.#unreachable(`no answer within ${(timeoutMs ?? 0) / 1000} s`, cause);
       throw this.#translated(cause);
     }
   }
@@ -96,11 +102,11 @@ export class AgentClient {
     });
   }
 
-  #get(path: string, signal: AbortSignal): Promise<IncomingMessage> {
+  #ask(method: string, path: string, signal: AbortSignal): Promise<IncomingMessage> {
     const { request } = require('node:http') as typeof Http;
     return new Promise((resolve, reject) => {
       const sent = request(
-        { socketPath: this.socket, path: `${this.#kind.base}${path}`, agent: false, signal },
+        { socketPath: this.socket, method, path: `${this.#kind.base}${path}`, agent: false, signal },
         resolve,
       );
       sent.setHeader('Host', 'localhost');

@@ -2,7 +2,7 @@ import type { AgentClient, AgentRequest } from './agent-client.ts';
 import { ObjectStream } from './object-stream.ts';
 
 export interface VisitObjects {
-  /** Below `/v1`. */
+  /** Below the base of the client's kind. */
   readonly path: string;
   /** How deep the objects lie: 2 in `[{…}]`, 3 in `{"list":[{…}]}`. */
   readonly depth: number;

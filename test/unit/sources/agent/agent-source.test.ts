@@ -1,0 +1,210 @@
+import type { ServerResponse } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterEach, describe, expect, it } from 'vitest';
+import { UnreachableError } from '../../../../src/lib/errors.ts';
+import { AgentSource } from '../../../../src/lib/sources/agent/agent-source.ts';
+import type { SourceEvent } from '../../../../src/lib/sources/source.ts';
+import { type FakeAnswer, fakeAgent } from '../../../support/fake-agent.ts';
+
+const HEALTHY = JSON.stringify({ cilium: { state: 'Ok' }, kubernetes: { state: 'Ok' } });
+const value = (identity: number) => `identity=${identity} encryptkey=0 tunnelendpoint=192.0.2.9 flags=hastunnel`;
+const listed = (entries: Record<string, number>) =>
+  JSON.stringify({
+    cache: Object.entries(entries).map(([key, id]) => ({ key, value: value(id), 'desired-action': 'sync' })),
+  });
+
+/** An agent with a memory of its map and, unless told otherwise, a stream of events. */
+class Agent implements AsyncDisposable {
+  entries: Record<string, number> = { '10.0.0.1/32': 1001, '10.0.0.2/32': 1002 };
+  health: FakeAnswer = HEALTHY;
+  listings = 0;
+  hasEvents = true;
+  hasCache = true;
+  readonly streams = new Set<ServerResponse>();
+  readonly #past: string[] = [];
+  #server: Awaited<ReturnType<typeof fakeAgent>> | undefined;
+
+  async start(): Promise<AgentSource> {
+    this.#server = await fakeAgent({
+      '/healthz': (request, response) =>
+        typeof this.health === 'function' ? this.health(request, response) : void response.end(this.health),
+      '/map/cilium_ipcache_v2': (_request, response) => {
+        this.listings++;
+        response.end(this.hasCache ? listed(this.entries) : '{"path":"/x"}');
+      },
+      '/ip': (_request, response) => {
+        this.listings++;
+        response.end(JSON.stringify(Object.entries(this.entries).map(([cidr, identity]) => ({ cidr, identity }))));
+      },
+      '/map/cilium_ipcache_v2/events': (_request, response) => {
+        if (!this.hasEvents) {
+          response.writeHead(404).end();
+          return;
+        }
+        response.write(this.#past.join(''));
+        this.streams.add(response);
+        response.on('close', () => this.streams.delete(response));
+      },
+    });
+    return new AgentSource({ name: 'agent', rank: 'api', socket: this.#server.socket, now: Date.now });
+  }
+
+  /** Something the agent does to its map, told to whoever listens. */
+  event(action: string, key: string, identity?: number, age = 0): void {
+    const timestamp = new Date(Date.now() - age).toISOString();
+    const text = identity === undefined ? '<nil>' : value(identity);
+    const line = `${JSON.stringify({ timestamp, key, value: text, action, 'desired-action': 'sync' })}\n`;
+    this.#past.push(line);
+    for (const stream of this.streams) stream.write(line);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#server?.[Symbol.asyncDispose]();
+  }
+}
+
+const open: AsyncDisposable[] = [];
+afterEach(async () => {
+  for (const one of open.splice(0).reverse()) await one[Symbol.asyncDispose]();
+});
+
+async function started(prepare: (agent: Agent) => void = () => {}) {
+  const agent = new Agent();
+  prepare(agent);
+  const source = await agent.start();
+  open.push(agent, source);
+  const read = async (isFresh = false) => {
+    const keys: string[] = [];
+    const visit = ({ key, identity }: { key: string; identity: number }) => keys.push(`${key} ${identity}`);
+    const { records } = await source.read(visit, { timeoutMs: 600, isFresh });
+    expect(keys).toHaveLength(records);
+    return keys.sort();
+  };
+  return { agent, source, read };
+}
+
+const old = (agent: Agent) => agent.event('update', '10.0.0.9/32', 1009, 60_000);
+
+describe('AgentSource.read()', () => {
+  it('lists once, and then knows from the events', async () => {
+    const { agent, read } = await started(old);
+    expect(await read()).toEqual(['10.0.0.1/32 1001', '10.0.0.2/32 1002']);
+    agent.event('update', '10.0.0.3/32', 1003);
+    agent.event('delete', '10.0.0.1/32');
+    agent.event('update', '10.0.0.2/32@3', 1004);
+    await sleep(50);
+    expect(await read()).toEqual(['10.0.0.2/32 1002', '10.0.0.2/32@3 1004', '10.0.0.3/32 1003']);
+    expect(agent.listings).toBe(1);
+  });
+
+  it('a fresh reading is a listing', async () => {
+    const { agent, read } = await started();
+    await read();
+    agent.entries = { '10.0.0.7/32': 1007 };
+    expect(await read(true)).toEqual(['10.0.0.7/32 1007']);
+    expect(agent.listings).toBe(2);
+  });
+
+  it.each([
+    ['the stream ended', (agent: Agent) => [...agent.streams].map((stream) => stream.end())],
+    ['the stream broke off', (agent: Agent) => [...agent.streams].map((stream) => stream.destroy())],
+    ['an event is about entries that it does not name', (agent: Agent) => agent.event('batch-update', '[len:12]', 1)],
+    ['everything was deleted', (agent: Agent) => agent.event('delete-all', '<nil>')],
+  ])('lists again when %s', async (_what, happen) => {
+    const { agent, read } = await started(old);
+    await read();
+    happen(agent);
+    agent.entries = { '10.0.0.5/32': 1005 };
+    await sleep(50);
+    expect(await read()).toEqual(['10.0.0.5/32 1005']);
+  });
+
+  it('lists every time where the agent tells no events, or only addresses', async () => {
+    for (const lack of ['hasEvents', 'hasCache'] as const) {
+      const { agent, read } = await started((one) => {
+        one[lack] = false;
+      });
+      await read();
+      const before = agent.listings;
+      await read();
+      expect(agent.listings).toBe(before * 2);
+    }
+  });
+
+  it('speaks for the kinds that it has shown', async () => {
+    const { source, read } = await started();
+    expect(source.speaksFor('global', 'ipv4', 0)).toBe(false);
+    await read();
+    expect(source.speaksFor('global', 'ipv4', 0)).toBe(true);
+    expect(source.speaksFor('local', 'ipv4', 0)).toBe(false);
+    expect(source.speaksFor('global', 'ipv6', 0)).toBe(false);
+    expect(source.speaksFor('global', 'ipv4', 2)).toBe(false);
+  });
+
+  it.each([
+    ['the agent', { cilium: { state: 'Failure', msg: 'Kubernetes service is not ready' } }, 'not ready'],
+    ['the kvstore', { cilium: { state: 'Ok' }, kvstore: { state: 'Failure' } }, 'kvstore'],
+    [
+      'a remote cluster',
+      { cilium: { state: 'Ok' }, 'cluster-mesh': { clusters: [{ name: 'east', ready: false }] } },
+      'east',
+    ],
+    ['nothing', {}, 'state'],
+  ])('is not synced while %s is not ready, and asks again until the time is over', async (_what, health, words) => {
+    const { agent, read } = await started((one) => {
+      one.health = JSON.stringify(health);
+    });
+    const error = await read().catch((cause: unknown) => cause);
+    expect(error).toBeInstanceOf(UnreachableError);
+    expect(error).toMatchObject({ code: 'SOURCE_NOT_SYNCED', exitCode: 8, message: expect.stringContaining(words) });
+    expect(agent.listings).toBe(0);
+    setTimeout(() => {
+      agent.health = HEALTHY;
+    }, 200);
+    expect(await read()).toHaveLength(2);
+  });
+
+  it('is not synced without any entry; nobody there is said at once', async () => {
+    const { agent, read } = await started((one) => {
+      one.entries = {};
+    });
+    await expect(read()).rejects.toMatchObject({ code: 'SOURCE_NOT_SYNCED' });
+    await agent[Symbol.asyncDispose]();
+    await expect(read()).rejects.toMatchObject({ code: 'AGENT_UNREACHABLE', exitCode: 8 });
+  });
+});
+
+describe('AgentSource.follow()', () => {
+  it('tells the listing, then changes; after a break the difference to the next listing', async () => {
+    const { agent, source } = await started(old);
+    const told: string[] = [];
+    const stop = new AbortController();
+    const words = (event: SourceEvent): string => {
+      if (event.op === 'upsert') return `+ ${event.record.key} ${event.record.identity} ${event.record.hostIP}`;
+      return event.op === 'delete' ? `- ${event.key}` : event.op;
+    };
+    const following = source.follow(
+      {
+        event: (event) => told.push(words(event)),
+        synced: () => told.push('synced'),
+        lost: () => told.push('lost'),
+      },
+      { signal: stop.signal },
+    );
+    const until = async (count: number) => {
+      for (let i = 0; i < 200 && told.length < count; i++) await sleep(20);
+      return told.splice(0);
+    };
+    expect(await until(3)).toEqual(['+ 10.0.0.1/32 1001 192.0.2.9', '+ 10.0.0.2/32 1002 192.0.2.9', 'synced']);
+    agent.event('update', '10.0.0.3/32', 1003);
+    agent.event('update', '10.0.0.3/32', 1003);
+    agent.event('delete', '10.0.0.1/32');
+    expect(await until(2)).toEqual(['+ 10.0.0.3/32 1003 192.0.2.9', '- 10.0.0.1/32']);
+    agent.entries = { '10.0.0.2/32': 2002, '10.0.0.3/32': 1003 };
+    for (const stream of agent.streams) stream.end();
+    expect(await until(3)).toEqual(['lost', '+ 10.0.0.2/32 2002 192.0.2.9', 'synced']);
+    stop.abort();
+    await following;
+    expect(told).toEqual([]);
+  });
+});
