@@ -229,7 +229,8 @@ function warnings({ prepared: { reading, present, plan, known, allocator } }: Re
   const shared = new Set(plan.entries.filter(({ kind }) => kind === 'unknown').map(({ identity }) => identity)).size;
   const plain = plainOf(plan.entries);
   if (plain > MOST_PLAIN) list.push(`${plain} entries that got their number are not listed; --all-items lists them`);
-  if (shared > 0) list.push(`labels of ${shared} shared numbers are unknown: only a checkpoint or a snapshot has them`);
+  if (shared > 0)
+    list.push(`shared numbers whose labels are unknown: ${shared}; only a checkpoint or a snapshot has them`);
   if (plan.rescoped.length > 0) {
     list.push(
       `rescoped: labels of ${plan.rescoped.slice(0, 5).join(', ')}${plan.rescoped.length > 5 ? ', …' : ''} belong to other numbers by now; they are not restored`,

@@ -79,13 +79,13 @@ async function takeJoined(
   }
 }
 
-/** What `ipc` itself allocated, where the map is one that it keeps. */
+/** What `ipc` itself allocated or knows, where the map is one that it keeps. A guess must not become knowledge in a file. */
 function ownIdentities({ map }: IpcacheMap, stateDirectory: string, logger: Log): SnapshotIdentity[] {
   try {
     const state = readCheckpoint(stateDirectory);
     if (state === undefined || map.path === undefined || !isSamePin(state.pin, map.path)) return [];
-    return state.identities.flatMap(({ identity, labels }) =>
-      labels === undefined || labels.length === 0 ? [] : [{ identity, labels }],
+    return state.identities.flatMap(({ identity, labels = [], labelsFrom }) =>
+      labels.length === 0 || labelsFrom === 'guessed' ? [] : [{ identity, labels }],
     );
   } catch (error) {
     if (!(error instanceof ToolError)) throw error;

@@ -251,6 +251,25 @@ describe('ipc restore --from', () => {
     expect(Object.keys(await site.numbers())).toHaveLength(4);
   });
 
+  it('takes labels that were only guessed for guessed, though a snapshot was taken of what is remembered', async () => {
+    site.map(SHARED);
+    await site.report(Restore, ['--map', site.pin, ...missing()]);
+    expect(site.state.identities.find(({ identity }) => identity === 16777221)?.labelsFrom).toBe('guessed');
+    const { exitCode } = await site.run(
+      Snapshot,
+      [snapshot(), '--map', site.pin, '--allocator-state', site.file('no')],
+      {
+        now: Date.UTC(2026, 0, 2, 3, 5),
+      },
+    );
+    expect(exitCode).toBe(0);
+    rmSync(site.pin);
+    const argv = ['--from', snapshot(), '--map', site.pin, '--dry-run'];
+    rmSync(site.stateDir, { recursive: true });
+    const report = await site.report(Restore, argv);
+    expect(item(report.items, '198.51.100.0/24')).toMatchObject({ labelsFrom: 'guessed' });
+  });
+
   it('adds what a live map lacks, and reports what has another number there', async () => {
     site.map(SHARED);
     await take();
