@@ -97,6 +97,11 @@ export class Ipcache {
   /** The listener first hears of everything that is seen now, as upserts of new prefixes. */
   addListener(listener: IpcacheListener): void {
     this.replay(listener);
+    this.follow(listener);
+  }
+
+  /** The listener hears of what changes from now on. */
+  follow(listener: IpcacheListener): void {
     this.#listeners = [...this.#listeners, listener];
   }
 

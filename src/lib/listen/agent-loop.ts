@@ -75,7 +75,7 @@ export class AgentLoop {
     const end = AbortSignal.any([setup.signal, this.#fatal.signal]);
     try {
       this.#enter('replay');
-      follower.start();
+      await follower.start(this.#parts.isInMap);
       await follower.writer.flush();
       this.#enter('run');
       cache.start({
@@ -114,7 +114,7 @@ export class AgentLoop {
       onProblem: (problem) => this.#tellCacheProblem(problem),
       seconds: () => Math.trunc((clock.now() - this.started) / 1000),
     });
-    const { target, restored } = await prepareMap({
+    const { target, restored, isInMap } = await prepareMap({
       setup,
       cache,
       allocator,
@@ -174,13 +174,13 @@ export class AgentLoop {
     });
     const { rules, reassert } = setup;
     const auditor = new Auditor({ cache, follower, rules, reassert, monotonic: clock.monotonic, tell });
-    cache.addListener(
+    cache.follow(
       new FlapWatch(clock.monotonic, (prefix, identities) => tell({ kind: 'flapping', prefix, identities })),
     );
-    cache.addListener(keeper);
+    cache.follow(keeper);
     keeper.changed();
     sources.whenSynced(() => releaser.begin((error) => this.fail(error)));
-    return { state, cache, allocator, follower, keeper, sources, releaser, auditor, collector };
+    return { state, cache, allocator, follower, isInMap, keeper, sources, releaser, auditor, collector };
   }
 
   #summary({ follower, sources, cache }: LoopParts): LoopSummary {

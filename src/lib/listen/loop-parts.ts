@@ -6,6 +6,7 @@ import type { Auditor } from './auditor.ts';
 import type { Collector } from './collector.ts';
 import type { Keeper } from './keeper.ts';
 import type { MapFollower } from './map-follower.ts';
+import type { PreparedMap } from './prepare-map.ts';
 import type { Releaser } from './releaser.ts';
 import type { SourceGroup } from './source-group.ts';
 
@@ -14,6 +15,8 @@ export interface LoopParts {
   readonly cache: Ipcache;
   readonly allocator: CachingAllocator;
   readonly follower: MapFollower;
+  /** What the map had already when it was read; undefined: nothing. */
+  readonly isInMap?: PreparedMap['isInMap'];
   readonly keeper: Keeper;
   readonly sources: SourceGroup;
   readonly releaser: Releaser;

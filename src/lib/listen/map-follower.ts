@@ -2,7 +2,7 @@
 import { statSync } from 'node:fs';
 import type { BpfMap } from '../bpf/map.ts';
 import type { Ipcache } from '../cache/ipcache.ts';
-import type { IpcacheEvent } from '../cache/listener.ts';
+import type { CacheEntry, IpcacheEvent } from '../cache/listener.ts';
 import { BpfListener } from '../datapath/bpf-listener.ts';
 import { MapWriter } from '../datapath/map-writer.ts';
 import { PinGuard } from '../datapath/pin-guard.ts';
@@ -111,19 +111,31 @@ export class MapFollower {
     return this.#replays > 0;
   }
 
-  /** Begins to follow: what the cache has now, then every change. */
-  start(): void {
-    const { cache } = this.#setup;
-    cache.addListener(this.listener);
+  /**
+   * Begins to follow: every change, and what the cache has now.
+   * @param isInMap what the map was read to have already, which is not written
+   * @returns settles when all of that is passed on
+   */
+  start(isInMap?: (prefix: string, entry: CacheEntry) => boolean): Promise<void> {
+    this.#setup.cache.follow(this.listener);
     this.#look = setInterval(() => this.#lookAtPin(), LOOK_MS);
+    return this.#replay(isInMap);
   }
 
   /** Writes everything once more. */
   replay(): void {
+    void this.#replay();
+  }
+
+  async #replay(isKnown?: (prefix: string, entry: CacheEntry) => boolean): Promise<void> {
     this.#replays++;
-    replayInTurns(this.#setup.cache, this.listener, () => this.writer.drained())
-      .catch(this.#setup.onFailure)
-      .finally(() => this.#replays--);
+    try {
+      await replayInTurns(this.#setup.cache, this.listener, { drained: () => this.writer.drained(), isKnown });
+    } catch (error) {
+      this.#setup.onFailure(error);
+    } finally {
+      this.#replays--;
+    }
   }
 
   /** No more changes are taken, and none is written. */

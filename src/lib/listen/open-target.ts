@@ -56,7 +56,7 @@ export async function recreateTarget(options: NewTargetOptions, cache: Ipcache, 
     const timers = { setTimeout, clearTimeout: (timer: unknown) => clearTimeout(timer as NodeJS.Timeout) };
     const writer = new MapWriter({ map, layout, timers, random: () => 0 });
     const listener = new BpfListener({ layout, rules, changes: writer });
-    await replayInTurns(cache, listener, () => writer.drained());
+    await replayInTurns(cache, listener, { drained: () => writer.drained() });
     await writer.flush();
     const { pending: missing } = writer;
     const reason = writer.stall ?? `${writer.counts.failed} writes failed`;

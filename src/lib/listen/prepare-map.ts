@@ -1,6 +1,7 @@
 /** From the lock to an open map and a cache that knows what the map has. */
 import { statSync } from 'node:fs';
 import type { Ipcache } from '../cache/ipcache.ts';
+import type { CacheEntry } from '../cache/listener.ts';
 import type { CachingAllocator } from '../identity/caching-allocator.ts';
 import { type IpcacheMap, openIpcache } from '../ipcache/ipcache-map.ts';
 import { newMapSpec } from '../restore/new-map-spec.ts';
@@ -23,6 +24,8 @@ export interface PreparedMap {
   readonly target: Target;
   /** Undefined without a restore. */
   readonly restored: RestoredCache | undefined;
+  /** Whether the target was read to have exactly this entry; undefined for one that is new. */
+  readonly isInMap?: ((prefix: string, entry: CacheEntry) => boolean) | undefined;
 }
 
 /** @throws {ToolError} the map is another's, cannot be read, or cannot be made */
@@ -43,7 +46,9 @@ export async function prepareMap(options: PrepareMapOptions): Promise<PreparedMa
       flags: setup.mapFlags,
     };
     if (present === undefined) return { target: createTarget(wanted), restored };
-    if (!setup.recreate) return { target: { map: present.map, layout: present.layout }, restored };
+    if (!setup.recreate) {
+      return { target: { map: present.map, layout: present.layout }, restored, isInMap: restored?.isInMap };
+    }
     const target = await recreateTarget(wanted, cache, setup.rules);
     present[Symbol.dispose]();
     return { target, restored };

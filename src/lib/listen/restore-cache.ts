@@ -3,12 +3,14 @@
  * number until a source claims it or the grace period ends. The map is the authority for numbers.
  */
 import type { Ipcache } from '../cache/ipcache.ts';
+import type { CacheEntry } from '../cache/listener.ts';
 import type { CachingAllocator, IdentityRecord } from '../identity/caching-allocator.ts';
 import { cidrLabels } from '../identity/cidr-labels.ts';
 import { Labels } from '../identity/labels.ts';
 import { type NumericIdentity, numericIdentity } from '../identity/numeric-identity.ts';
 import type { IpcacheMap } from '../ipcache/ipcache-map.ts';
 import type { Layout } from '../ipcache/layout.ts';
+import { soundPrefixLength } from '../ipcache/sound-key.ts';
 import { storedText } from '../ipcache/stored-text.ts';
 import { formatPrefix, type Prefix, parsePrefix } from '../net/prefix.ts';
 import { isNumberAlone } from '../restore/entry-class.ts';
@@ -38,6 +40,8 @@ export interface RestoredCache {
   readonly placeholders: RestoredPrefixes;
   /** A source is about to say something about the prefix: a number that was kept alone gets the labels of its prefix. */
   readonly claim: (prefix: Prefix) => void;
+  /** Whether the map that was read has the entry as it is to be, so that it need not be written. */
+  readonly isInMap: (prefix: string, entry: CacheEntry) => boolean;
   readonly ingress: number;
   /** Prefixes whose entry could not be taken over, each with the reason. */
   readonly conflicts: readonly PlannedEntry[];
@@ -95,6 +99,7 @@ export async function restoreCache(options: RestoreCacheOptions): Promise<Restor
   return {
     placeholders,
     claim: (prefix) => claimGuessed(options, placeholders, prefix),
+    isInMap: (prefix, entry) => isPlain(entry) && placeholders.isInMap(prefix, entry.identity),
     ingress,
     conflicts,
     withheld,
@@ -104,9 +109,14 @@ export async function restoreCache(options: RestoreCacheOptions): Promise<Restor
   };
 }
 
+/** Whether nothing but the number of an entry comes into the map. */
+function isPlain({ hostIP, encryptKey, endpointFlags }: CacheEntry): boolean {
+  return hostIP === undefined && encryptKey === 0 && endpointFlags === 0;
+}
+
 interface ReadEntries {
   readonly reading: SourceReading;
-  /** Prefixes whose value has more than a number: a key or flags, which are not restored. */
+  /** Prefixes with host bits in the key, or with an encrypt key or flags in the value, which are not restored. */
   readonly more: ReadonlySet<string>;
 }
 
@@ -116,7 +126,8 @@ async function readMap(ipcache: IpcacheMap, signal: AbortSignal): Promise<ReadEn
   const more = new Set<string>();
   const { complete, reason } = await outgoingMap(ipcache, signal).visit({
     onEntry(keys, key, values, value) {
-      if (!collector.add(keys, key, values, value) || isNumberAlone(layout, values, value)) return;
+      if (!collector.add(keys, key, values, value)) return;
+      if (isNumberAlone(layout, values, value) && soundPrefixLength(layout.key, keys, key) >= 0) return;
       more.add(storedText(layout, keys, key));
     },
   });

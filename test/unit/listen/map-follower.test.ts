@@ -62,6 +62,23 @@ describe('MapFollower', () => {
     expect(site.follower.pending()[1]).toMatchObject({ op: 'delete', prefix: '10.0.0.9/32' });
   });
 
+  it('does not write at first what the map was read to have, and writes it when the map is another', async () => {
+    await using site = new LoopSite();
+    for (const [prefix, identity] of [['10.0.0.1/32', 7] as const, ['10.0.0.2/32', 8] as const]) {
+      site.cache.upsert(prefix, { identity, source: 'restored' });
+    }
+    await site.follower.start((prefix, { identity }) => prefix === '10.0.0.1/32' && identity === 7);
+    await site.follower.writer.flush();
+    expect(entriesOf(site.fake)).toEqual(['10.0.0.2/32=8']);
+    site.cache.upsert('10.0.0.1/32', { identity: 9, source: 'kvstore' });
+    await untilTrue('changed', () => site.fake.store.size === 2);
+    expect(entriesOf(site.fake)).toEqual(['10.0.0.1/32=9', '10.0.0.2/32=8']);
+    const { fake } = site.kernel.createMap({ maxEntries: 10 });
+    site.kernel.pin(site.pin, fake);
+    site.follower.writer.poke();
+    await untilTrue('replayed', () => fake.store.size === 2);
+  });
+
   it('times what it writes, and tells problems with their prefix', async () => {
     await using site = new LoopSite();
     site.start();
