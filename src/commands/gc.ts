@@ -1,7 +1,8 @@
 import * as Flags from '@oclif/core/flags';
 import { BaseCommand } from '../lib/cli/base-command.ts';
 import { changeMap } from '../lib/cli/change-map.ts';
-import { commandFlags } from '../lib/cli/define.ts';
+import { DEFAULT_CONTROL_SOCKET } from '../lib/cli/control-socket.ts';
+import { commandFlags, EMPTY_IS_NONE } from '../lib/cli/define.ts';
 import { durationFlag } from '../lib/cli/flags.ts';
 import { limitFlag, nodeAddressFlag, rateFlag } from '../lib/cli/gc-flags.ts';
 import { collectByListen } from '../lib/cli/gc-listen.ts';
@@ -39,6 +40,12 @@ export default class Gc extends BaseCommand {
         'source that has the desired state: agent, listen, snapshot:FILE, ndjson:FILE … (default: the running ipc listen)',
       helpValue: 'SOURCE',
     }),
+    socket: Flags.string({
+      ...EMPTY_IS_NONE,
+      summary: 'control socket of the running ipc listen; empty for none',
+      helpValue: 'PATH',
+      default: DEFAULT_CONTROL_SOCKET,
+    }),
     orphans: Flags.boolean({ summary: 'delete local identities that no checkpoint knows' }),
     'allocator-state': Flags.string({
       summary: `checkpoint that --orphans compares with (default: ${DEFAULT_CHECKPOINT_PATH})`,
@@ -74,7 +81,7 @@ export default class Gc extends BaseCommand {
     const choice = chooseDesired({ ...flags, tunnel: tunnels });
     const tcBpfMnt = this.foreign('TC_BPF_MNT');
     const agentSocket = this.foreign('CILIUM_SOCK');
-    const sockets = sourceSockets(agentSocket);
+    const sockets = { ...sourceSockets(agentSocket), listen: flags.socket };
     const common = {
       tunnels,
       limit: flags['max-delete'],

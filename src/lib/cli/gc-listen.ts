@@ -21,7 +21,7 @@ import { type UseOwner, useOwner } from './use-owner.ts';
 export interface GcListenOptions extends Omit<UseOwner, 'map' | 'shared'> {
   readonly choice: DesiredChoice;
   readonly shared: SharedValues;
-  /** Where it is when the reference has no socket. */
+  /** Where it is when the reference has no socket; empty: nowhere. */
   readonly socket: string;
   readonly tunnels: readonly string[];
   readonly limit: DeleteLimit;
@@ -100,7 +100,7 @@ async function findListen({ choice, socket, timeoutMs }: GcListenOptions): Promi
   const { ref, isImplied } = choice;
   if (ref?.target.kind !== 'listen') return undefined;
   const path = ref.target.socket ?? socket;
-  const status = await askControl(path, '/ipc/v1/status', timeoutMs);
+  const status = path === '' ? undefined : await askControl(path, '/ipc/v1/status', timeoutMs);
   if (status === undefined) {
     if (isImplied) throw noDesiredState('nothing says what the map should have, and no ipc listen runs here');
     throw new UnreachableError(`Cannot ask ipc listen at ${path}: nobody listens there`, {

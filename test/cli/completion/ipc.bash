@@ -12,7 +12,7 @@ _ipc_flags() {
     doctor) echo '--allocator-state --bpffs --config --fail-on --file --hold --json --layout --log-format --log-level --map --output --quiet --state-dir --verbose --wait' ;;
     dump) echo '--allocator-state --bpffs --cluster --config --contains --count --family --file --flag --identity --json --label --labels --no-labels --layout --limit --log-format --log-level --map --output --quiet --raw --scope --sort --state-dir --trailer --tunnel --verbose --within' ;;
     encode) echo '--bpffs --config --encrypt-key --file --flag --identity --json --layout --log-format --log-level --map --output --quiet --state-dir --tunnel --verbose' ;;
-    gc) echo '--against --all-items --allocator-state --assume-gone --bpffs --config --confirm --dry-run --file --json --layout --log-format --log-level --map --max-delete --orphans --output --quiet --rate --sole-writer --state-dir --timeout --tunnel --verbose' ;;
+    gc) echo '--against --all-items --allocator-state --assume-gone --bpffs --config --confirm --dry-run --file --json --layout --log-format --log-level --map --max-delete --orphans --output --quiet --rate --socket --sole-writer --state-dir --timeout --tunnel --verbose' ;;
     get) echo '--against --allocator-state --bpffs --config --exact --file --history --json --labels --no-labels --layout --log-format --log-level --map --output --quiet --state-dir --timeout --verbose --why' ;;
     identity) echo '--allocator-state --bpffs --config --confirm --file --json --layout --log-format --log-level --map --orphans --output --policy --quiet --state-dir --unused --verbose' ;;
     listen) echo '--allow-gap --bpffs --cluster-id --cluster-name --config --file --gc-interval --grace-period --ipv4 --no-ipv4 --ipv6 --no-ipv6 --json --layout --log-format --log-level --map --map-flags --max-entries --metrics --monitor --no-restore --node-ipv4 --node-ipv6 --output --programs-will-reload --quiet --reassert --recreate --require-sync --socket --sole-writer --source --state-dir --stop-timeout --strict --underlay --verbose' ;;
@@ -30,7 +30,7 @@ _ipc_value() {
   case $1:$2 in
     *:--bpffs | *:--state-dir | *:--history) echo '@directories' ;;
     *:--config | *:--file | *:--allocator-state | *:--html | *:--from | *:--write-allocator-state | *:--from-backup | *:--redact-key) echo '@files' ;;
-    *:--layout | *:--key | *:--value | *:--hold | *:--ignore | diff:--wait | *:--within | doctor:--wait | *:--cluster | *:--contains | *:--flag | *:--label | *:--limit | *:--tunnel | *:--encrypt-key | *:--against | *:--confirm | *:--max-delete | *:--rate | *:--timeout | *:--cluster-id | *:--cluster-name | *:--gc-interval | *:--grace-period | *:--map-flags | *:--max-entries | *:--metrics | *:--monitor | *:--node-ipv4 | *:--node-ipv6 | *:--require-sync | *:--socket | *:--source | *:--stop-timeout | *:--claims | *:--max-age | *:--to | *:--keep) echo '@nowhere' ;;
+    *:--layout | *:--key | *:--value | *:--hold | *:--ignore | diff:--wait | *:--within | doctor:--wait | *:--cluster | *:--contains | *:--flag | *:--label | *:--limit | *:--tunnel | *:--encrypt-key | *:--against | *:--confirm | *:--max-delete | *:--rate | *:--socket | *:--timeout | *:--cluster-id | *:--cluster-name | *:--gc-interval | *:--grace-period | *:--map-flags | *:--max-entries | *:--metrics | *:--monitor | *:--node-ipv4 | *:--node-ipv6 | *:--require-sync | *:--source | *:--stop-timeout | *:--claims | *:--max-age | *:--to | *:--keep) echo '@nowhere' ;;
     *:--log-format) echo 'text json' ;;
     *:--log-level) echo 'error warn info debug' ;;
     *:--map | *:-m) echo '@map' ;;

@@ -201,6 +201,7 @@ complete -c ipc -n '__fish_seen_subcommand_from gc' -l orphans -d 'delete local 
 complete -c ipc -n '__fish_seen_subcommand_from gc' -l output -s o -x -a 'table json' -d 'format of the result'
 complete -c ipc -n '__fish_seen_subcommand_from gc' -l quiet -s q -d 'print errors and the result only'
 complete -c ipc -n '__fish_seen_subcommand_from gc' -l rate -x -d 'deletes a second at most'
+complete -c ipc -n '__fish_seen_subcommand_from gc' -l socket -x -d 'control socket of the running ipc listen; empty for none'
 complete -c ipc -n '__fish_seen_subcommand_from gc' -l sole-writer -d 'say that nothing out of sight writes this map, where processes or programs cannot be seen'
 complete -c ipc -n '__fish_seen_subcommand_from gc' -l state-dir -x -a '(__fish_complete_directories)' -d 'where ipc keeps its state'
 complete -c ipc -n '__fish_seen_subcommand_from gc' -l timeout -x -d 'how long a source may take to be complete'

@@ -236,6 +236,7 @@ _ipc() {
         '(-o --output)'{-o+,--output=}'[format of the result]:OUTPUT:(table json)' \
         '(-q --quiet)'{-q,--quiet}'[print errors and the result only]' \
         '--rate=[deletes a second at most]:N:' \
+        '--socket=[control socket of the running ipc listen; empty for none]:PATH:' \
         '--sole-writer[say that nothing out of sight writes this map, where processes or programs cannot be seen]' \
         '--state-dir=[where ipc keeps its state]:DIR:_files -/' \
         '--timeout=[how long a source may take to be complete]:D:' \

@@ -1,77 +1,20 @@
-import type { ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
 import { UnreachableError } from '../../../../src/lib/errors.ts';
 import { AgentSource } from '../../../../src/lib/sources/agent/agent-source.ts';
 import type { SourceEvent } from '../../../../src/lib/sources/source.ts';
-import { type FakeAnswer, fakeAgent } from '../../../support/fake-agent.ts';
-
-const HEALTHY = JSON.stringify({ cilium: { state: 'Ok' }, kubernetes: { state: 'Ok' } });
-const value = (identity: number) => `identity=${identity} encryptkey=0 tunnelendpoint=192.0.2.9 flags=hastunnel`;
-const listed = (entries: Record<string, number>) =>
-  JSON.stringify({
-    cache: Object.entries(entries).map(([key, id]) => ({ key, value: value(id), 'desired-action': 'sync' })),
-  });
-
-/** An agent with a memory of its map and, unless told otherwise, a stream of events. */
-class Agent implements AsyncDisposable {
-  entries: Record<string, number> = { '10.0.0.1/32': 1001, '10.0.0.2/32': 1002 };
-  health: FakeAnswer = HEALTHY;
-  listings = 0;
-  hasEvents = true;
-  hasCache = true;
-  readonly streams = new Set<ServerResponse>();
-  readonly #past: string[] = [];
-  #server: Awaited<ReturnType<typeof fakeAgent>> | undefined;
-
-  async start(): Promise<AgentSource> {
-    this.#server = await fakeAgent({
-      '/healthz': (request, response) =>
-        typeof this.health === 'function' ? this.health(request, response) : void response.end(this.health),
-      '/map/cilium_ipcache_v2': (_request, response) => {
-        this.listings++;
-        response.end(this.hasCache ? listed(this.entries) : '{"path":"/x"}');
-      },
-      '/ip': (_request, response) => {
-        this.listings++;
-        response.end(JSON.stringify(Object.entries(this.entries).map(([cidr, identity]) => ({ cidr, identity }))));
-      },
-      '/map/cilium_ipcache_v2/events': (_request, response) => {
-        if (!this.hasEvents) {
-          response.writeHead(404).end();
-          return;
-        }
-        response.write(this.#past.join(''));
-        this.streams.add(response);
-        response.on('close', () => this.streams.delete(response));
-      },
-    });
-    return new AgentSource({ name: 'agent', rank: 'api', socket: this.#server.socket, now: Date.now });
-  }
-
-  /** Something the agent does to its map, told to whoever listens. */
-  event(action: string, key: string, identity?: number, age = 0): void {
-    const timestamp = new Date(Date.now() - age).toISOString();
-    const text = identity === undefined ? '<nil>' : value(identity);
-    const line = `${JSON.stringify({ timestamp, key, value: text, action, 'desired-action': 'sync' })}\n`;
-    this.#past.push(line);
-    for (const stream of this.streams) stream.write(line);
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.#server?.[Symbol.asyncDispose]();
-  }
-}
+import { HEALTHY, ScriptedAgent } from '../../../support/scripted-agent.ts';
 
 const open: AsyncDisposable[] = [];
 afterEach(async () => {
   for (const one of open.splice(0).reverse()) await one[Symbol.asyncDispose]();
 });
 
-async function started(prepare: (agent: Agent) => void = () => {}) {
-  const agent = new Agent();
+async function started(prepare: (agent: ScriptedAgent) => void = () => {}) {
+  const agent = new ScriptedAgent();
   prepare(agent);
-  const source = await agent.start();
+  await agent.start();
+  const source = new AgentSource({ name: 'agent', rank: 'api', socket: agent.socket, now: Date.now });
   open.push(agent, source);
   const read = async (isFresh = false) => {
     const keys: string[] = [];
@@ -83,7 +26,7 @@ async function started(prepare: (agent: Agent) => void = () => {}) {
   return { agent, source, read };
 }
 
-const old = (agent: Agent) => agent.event('update', '10.0.0.9/32', 1009, 60_000);
+const old = (agent: ScriptedAgent) => agent.event('update', '10.0.0.9/32', 1009, 60_000);
 
 describe('AgentSource.read()', () => {
   it('lists once, and then knows from the events', async () => {
@@ -106,10 +49,13 @@ describe('AgentSource.read()', () => {
   });
 
   it.each([
-    ['the stream ended', (agent: Agent) => [...agent.streams].map((stream) => stream.end())],
-    ['the stream broke off', (agent: Agent) => [...agent.streams].map((stream) => stream.destroy())],
-    ['an event is about entries that it does not name', (agent: Agent) => agent.event('batch-update', '[len:12]', 1)],
-    ['everything was deleted', (agent: Agent) => agent.event('delete-all', '<nil>')],
+    ['the stream ended', (agent: ScriptedAgent) => [...agent.streams].map((stream) => stream.end())],
+    ['the stream broke off', (agent: ScriptedAgent) => [...agent.streams].map((stream) => stream.destroy())],
+    [
+      'an event is about entries that it does not name',
+      (agent: ScriptedAgent) => agent.event('batch-update', '[len:12]', 1),
+    ],
+    ['everything was deleted', (agent: ScriptedAgent) => agent.event('delete-all', '<nil>')],
   ])('lists again when %s', async (_what, happen) => {
     const { agent, read } = await started(old);
     await read();
