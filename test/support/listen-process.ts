@@ -1,5 +1,5 @@
 /** `ipc listen` as a process of its own, on a map, a state directory and sockets of its own. */
-import type { ChildProcessWithoutNullStreams } from 'node:child_process';
+import { type ChildProcessWithoutNullStreams, spawnSync } from 'node:child_process';
 import { request } from 'node:http';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -99,6 +99,13 @@ export class ListenProcess {
 
   async status(): Promise<LoopStatus> {
     return JSON.parse((await this.http('GET', '/ipc/v1/status')).text) as LoopStatus;
+  }
+
+  /** What a full disk is to this one process: no file may become longer. */
+  limitFileSize(bytes: number | 'unlimited'): void {
+    const argv = [`--pid=${this.child.pid}`, `--fsize=${bytes}:unlimited`];
+    const { status, stderr } = spawnSync('prlimit', argv, { encoding: 'utf8' });
+    if (status !== 0) throw new Error(`prlimit: ${stderr}`);
   }
 
   /** SIGTERM, unless it has ended. @returns how it ended */

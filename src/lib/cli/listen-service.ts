@@ -44,7 +44,8 @@ export class ListenService {
   constructor(options: ListenServiceOptions) {
     this.#options = options;
     this.#log = new ListenLog(options.logger, () => options.runtime.now());
-    this.#metrics = options.flags.metrics === undefined ? undefined : new LoopMetrics(() => this.#loop);
+    this.#metrics =
+      options.flags.metrics === undefined ? undefined : new LoopMetrics(() => this.#loop && loopStatus(this.#loop));
   }
 
   /** The monitor writes to standard output, which is no report then. */

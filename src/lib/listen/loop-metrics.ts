@@ -1,9 +1,8 @@
 /** The metrics of a loop in the words of Prometheus. What the loop counts by itself is read when it is asked for. */
 import type * as Prom from 'prom-client';
-import type { AgentLoop } from './agent-loop.ts';
 import type { LoopEvent } from './loop-event.ts';
 import { PHASES } from './loop-event.ts';
-import { type LoopStatus, loopStatus } from './loop-status.ts';
+import type { LoopStatus } from './loop-status.ts';
 
 /** Seconds; the contract asks for 10 ms. */
 const LATENCY_BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5];
@@ -16,8 +15,8 @@ export class LoopMetrics {
   readonly #problems: Prom.Counter<'problem'>;
   readonly #released: Prom.Counter;
 
-  /** @param loop undefined until there is one */
-  constructor(loop: () => AgentLoop | undefined) {
+  /** @param status undefined until there is a loop */
+  constructor(status: () => LoopStatus | undefined) {
     const prom = require('prom-client') as typeof Prom;
     this.#registry = new prom.Registry();
     const registers = [this.#registry];
@@ -42,10 +41,6 @@ export class LoopMetrics {
       labelNames: ['problem'],
       registers,
     });
-    const read = (): LoopStatus | undefined => {
-      const present = loop();
-      return present && loopStatus(present);
-    };
     for (const { name, help, value, labels, isTotal } of GAUGES) {
       const type = isTotal ? prom.Counter : prom.Gauge;
       new type({
@@ -54,9 +49,9 @@ export class LoopMetrics {
         labelNames: labels ?? [],
         registers,
         collect() {
-          const status = read();
+          const present = status();
           this.reset();
-          for (const [labelled, number] of status === undefined ? [] : value(status)) this.inc(labelled, number);
+          for (const [labelled, number] of present === undefined ? [] : value(present)) this.inc(labelled, number);
         },
       });
     }

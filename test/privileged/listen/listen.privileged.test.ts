@@ -318,6 +318,87 @@ describe('ipc listen', () => {
     expect(await mapWords(pin)).toEqual({ '10.0.0.1/32': '666', '10.0.0.2/32': '2' });
   });
 
+  it('what somebody else changes is noticed, counted once, and left alone without --reassert', async () => {
+    const listen = start({ args: ['--sole-writer'] });
+    listen.send(upsert('10.0.0.1', 1), upsert('10.0.0.2', 2), SYNCED);
+    await untilMap(listen, { '10.0.0.1/32': '1', '10.0.0.2/32': '2' });
+    using foreign = await openForeign();
+    const changed = entryBytes('v2', { prefix: '10.0.0.1/32', identity: 666 });
+    foreign.update(changed.key, changed.value);
+    foreign.delete(entryBytes('v2', { prefix: '10.0.0.2/32', identity: 2 }).key);
+    await listen.until('noticed', async () => (await listen.status()).foreign.changes === 2);
+    expect(listen.stderr).toContain('10.0.0.2/32 was changed by somebody else: nothing instead of identity 2');
+    // Longer than the pause between two rounds.
+    await sleep(6000);
+    expect((await listen.status()).foreign).toEqual({ changes: 2, reasserted: 0, givenUp: 0 });
+    expect(await mapWords(pin)).toEqual({ '10.0.0.1/32': '666' });
+    listen.send(upsert('10.0.0.1', 3));
+    await untilMap(listen, { '10.0.0.1/32': '3' });
+  });
+
+  it('what the map does not take in time is in the checkpoint as pending, and the next start writes what it is told', async () => {
+    const listen = start({ args: ['--max-entries', '1', '--stop-timeout', '500ms'] });
+    listen.send(upsert('10.0.0.1', 1));
+    await untilMap(listen, { '10.0.0.1/32': '1' });
+    listen.send(upsert('10.0.0.2', 2, { encryptKey: 3 }));
+    await listen.until('stall', async () => (await listen.status()).stall === 'map full 1/1');
+    expect(await listen.stop('SIGINT')).toEqual({ code: 0, signal: null });
+    expect(listen.stdout).toContain('remembered as pending');
+    expect(checkpoint()).toMatchObject({
+      writer: { drained: true },
+      pending: [{ op: 'upsert', prefix: '10.0.0.2/32', identity: 2, encryptKey: 3, errno: 'ENOSPC' }],
+    });
+  });
+
+  it('an end without a place for the checkpoint writes the map, says so, and ends with 1', async () => {
+    const listen = start();
+    listen.send(LOCAL, SYNCED);
+    await untilMap(listen, { '192.0.2.0/24': '16777217' });
+    await listen.until('a checkpoint', () => existsSync(path.join(scratch, 'state', 'checkpoint.json')));
+    listen.limitFileSize(10);
+    listen.send(upsert('10.0.0.1', 1));
+    expect(await listen.stop()).toEqual({ code: 1, signal: null });
+    expect(listen.stderr).toMatch(/Error: Cannot write .*checkpoint\.json: EFBIG/);
+    expect(await mapWords(pin)).toEqual({ '192.0.2.0/24': '16777217', '10.0.0.1/32': '1' });
+    expect(checkpoint().writer?.drained).toBe(false);
+
+    const next = start();
+    await next.untilRunning();
+    expect(next.stderr).toContain('the last run did not end in order');
+  });
+
+  it('refuses sources of another version, and a config file with keys that are none', async () => {
+    for (const source of ['etcd:http://127.0.0.1:1', 'k8s']) {
+      const listen = start({ sources: [source] });
+      expect(await listen.exit).toEqual({ code: 2, signal: null });
+      expect(listen.stderr).toMatch(/this version of ipc cannot follow (etcd|k8s)/);
+    }
+    const config = path.join(scratch, 'config.yaml');
+    writeFileSync(config, 'listen:\n  sorce: x\n');
+    const bad = start({ args: ['--config', config] });
+    expect(await bad.exit).toEqual({ code: 2, signal: null });
+    expect(bad.stderr).toMatch(/listen\.sorce in .*config\.yaml, line 2: no such key\n.*did you mean source\?/);
+    writeFileSync(
+      config,
+      `listen:\n  source: ['name=f,rank=kvstore,ndjson:${scratch}/f', 'ndjson:-']\n  gc-interval: 0\n`,
+    );
+    writeFileSync(`${scratch}/f`, `${JSON.stringify(upsert('10.0.0.1', 7))}\n`);
+    const good = start({ sources: [], args: ['--config', config] });
+    await untilMap(good, { '10.0.0.1/32': '7' });
+    expect((await good.status()).sources.map(({ name, rank }) => `${name} ${rank}`)).toEqual([
+      'f kvstore',
+      'ndjson:- api',
+    ]);
+  });
+
+  it('bounds the length of a line, and goes on after it', async () => {
+    const listen = start();
+    listen.send(`{"op":"${'x'.repeat(3 << 20)}"}`, upsert('10.0.0.1', 1));
+    await untilMap(listen, { '10.0.0.1/32': '1' });
+    expect(listen.stderr).toContain('Cannot use line 1 of -: it is longer than 1048576 bytes');
+    expect((await listen.status()).badLines).toBe(1);
+  });
+
   it('garbage collection deletes what no source has, with a backup, and nothing before the sync', async () => {
     pinnedIpcache(
       kernel,

@@ -1,5 +1,5 @@
 /** Where the monitor's lines go, and that none of these places holds up or ends the run. */
-import { spawn, spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -48,15 +48,6 @@ function upserted(address: string, id: number, oldId?: number, end = ''): string
   return `{"type":"agent","subtype":"IPCache entry upserted","message":${message}${end}}\n`;
 }
 
-/** A limit of the size of files: what a full disk is to this one process. */
-function limitFileSize(listen: ListenProcess, bytes: number | 'unlimited'): void {
-  const { status, stderr } = spawnSync('prlimit', [`--pid=${listen.child.pid}`, `--fsize=${bytes}:unlimited`], {
-    encoding: 'utf8',
-  });
-  expect(stderr).toBe('');
-  expect(status).toBe(0);
-}
-
 describe('--monitor', () => {
   it('ndjson:-: the lines are all that is on standard output', async () => {
     const listen = start({ args: ['--monitor', 'ndjson:-'] });
@@ -84,12 +75,12 @@ describe('--monitor', () => {
     listen.send(upsert('10.0.0.1', 5));
     await listen.until('a line', () => readFileSync(file, 'utf8').endsWith('\n'));
     const first = upserted('10.0.0.1', 5);
-    limitFileSize(listen, first.length + 10);
+    listen.limitFileSize(first.length + 10);
     listen.send(upsert('10.0.0.2', 6));
     await listen.until('it is told', () => listen.stderr.includes(`Cannot write monitor ${file}: EFBIG`));
     listen.send(upsert('10.0.0.3', 7));
     await listen.until('written all the same', async () => (await mapWords(pin))['10.0.0.3/32'] === '7');
-    limitFileSize(listen, 'unlimited');
+    listen.limitFileSize('unlimited');
     await listen.until('lines come again', async () => {
       listen.send(upsert('10.0.0.4', Math.ceil(Math.random() * 1e6)));
       return readFileSync(file, 'utf8').includes('10.0.0.4/32');
