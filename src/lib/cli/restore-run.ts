@@ -31,7 +31,7 @@ import {
   snapshotSource,
 } from './restore-source.ts';
 import { openTarget, type RestoreTarget } from './restore-target.ts';
-import { hasWrites, NOTHING_WRITTEN, type Written, writeToMap } from './restore-write.ts';
+import { foreseeCarried, hasWrites, misfits, NOTHING_WRITTEN, type Written, writeToMap } from './restore-write.ts';
 import type { SharedValues } from './shared-flags.ts';
 import { useIpcache } from './use-ipcache.ts';
 
@@ -137,10 +137,9 @@ export class RestoreRun {
         onSkipped: (prefix: string, identity: number, reason: string) => skipped.push({ prefix, identity, reason }),
       }),
     });
-    const carried =
-      carriesAll && target.kind === 'existing' && target.present !== undefined
-        ? new CarriedEntries(source.outgoing.map.layout, target.present.layout)
-        : undefined;
+    const into =
+      target.kind === 'existing' ? target.present?.layout : filler === undefined ? target.made?.layout : undefined;
+    const carried = carriesAll && into !== undefined ? new CarriedEntries(source.outgoing.map.layout, into) : undefined;
     const { complete, reason } = await source.outgoing.visit({
       onEntry(keys, key, values, value) {
         if (collector.add(keys, key, values, value) || !carriesAll) return;
@@ -178,7 +177,7 @@ export class RestoreRun {
   }
 
   async #write(prepared: Prepared, state: State | undefined, filler: NewMapFiller | undefined): Promise<Written> {
-    if (this.#options.flags['dry-run']) return NOTHING_WRITTEN;
+    if (this.#options.flags['dry-run']) return foreseeCarried(prepared);
     return filler === undefined ? writeToMap(prepared, state, this.#options) : this.#fill(prepared, filler);
   }
 
@@ -190,7 +189,7 @@ export class RestoreRun {
     else await filler.pin();
     const failures = [
       ...failed.map((entry) => ({ prefix: entry.prefix, identity: entry.identity, entry, reason: 'does-not-fit' })),
-      ...filler.notFitting.map(({ prefix, error }) => ({ prefix, reason: `does-not-fit: ${error.message}` })),
+      ...misfits(filler.notFitting),
     ];
     return { changed: true, failures, carried };
   }

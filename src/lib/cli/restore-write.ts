@@ -5,7 +5,8 @@ import { openPin } from '../bpf/open-pin.ts';
 import { BPF_NOEXIST } from '../bpf/uapi.ts';
 import { IncompleteError, LayoutError, ToolError } from '../errors.ts';
 import { LinuxKernel } from '../native/linux-kernel.ts';
-import type { CarriedEntry } from '../restore/carry-entries.ts';
+import type { CarriedEntries, CarriedEntry } from '../restore/carry-entries.ts';
+import type { NotFitting } from '../restore/fill-new-map.ts';
 import { type EntryWrite, encodePlanned, placeEntries } from '../restore/place-entries.ts';
 import { isAdded, type PlannedEntry } from '../restore/planned-entry.ts';
 import { readMachineFacts } from '../snapshot/machine-facts.ts';
@@ -45,8 +46,9 @@ export async function writeToMap(
   { now }: Pick<RestoreRunOptions, 'now'>,
 ): Promise<Written> {
   const { target, carried, present } = prepared;
-  if (state === undefined || target.present === undefined || !hasWrites(prepared)) return NOTHING_WRITTEN;
-  const rest = carried !== undefined && present !== undefined ? carried.lacking(present) : { lacking: [], hiding: [] };
+  // What cannot be carried is told also where that was all that the target lacks.
+  if (state === undefined || target.present === undefined || !hasWrites(prepared)) return foreseeCarried(prepared);
+  const rest = carried !== undefined && present !== undefined ? carried.lacking(present) : NOTHING_LACKING;
   using map = openForWriting(target.pin, target.present.map.info.id);
   const { writes, unfit } = encodeWrites(prepared, map);
   const backup = await writeBackup(
@@ -61,18 +63,41 @@ export async function writeToMap(
   );
   const failed = placeEntries(map, writes).map(({ entry, error }) => ({ ...failure(entry), reason: error.message }));
   const notCarried = carryAll(map, rest.lacking);
-  const hidden = rest.hiding.map((prefix) => ({ prefix, reason: 'would-lose-tunnel' }));
-  const misfits = (carried?.notFitting ?? []).map(({ prefix, error }) => ({
-    prefix,
-    reason: `does-not-fit: ${error.message}`,
-  }));
   const written = writes.length - failed.length + rest.lacking.length - notCarried.length;
   return {
     changed: written > 0,
-    failures: [...unfit, ...failed, ...notCarried, ...hidden, ...misfits],
+    failures: [...unfit, ...failed, ...notCarried, ...uncarriable(carried, rest.hiding)],
     carried: rest.lacking.length - notCarried.length,
     backup: backup?.path,
   };
+}
+
+/** What carrying would come to, without writing anything. */
+export function foreseeCarried({ carried, present }: Pick<Prepared, 'carried' | 'present'>): Written {
+  if (carried === undefined) return NOTHING_WRITTEN;
+  const { lacking, hiding } = present === undefined ? NOTHING_LACKING : carried.lacking(present);
+  const count = present === undefined ? carried.count : lacking.length;
+  return { changed: false, failures: uncarriable(carried, hiding), carried: count };
+}
+
+const NOTHING_LACKING = { lacking: [], hiding: [] };
+
+function uncarriable(carried: CarriedEntries | undefined, hiding: readonly CarriedEntry[]): Failure[] {
+  return [
+    ...hiding.map(({ prefix, identity }) => ({ prefix, identity, reason: HIDES })),
+    ...misfits(carried?.notFitting ?? []),
+  ];
+}
+
+const HIDES = 'would-lose-tunnel: a wider entry has a tunnel or a key that this one would hide';
+
+/** Entries that the layout of the target has no place for. */
+export function misfits(notFitting: readonly NotFitting[]): Failure[] {
+  return notFitting.map(({ prefix, identity, error }) => ({
+    prefix,
+    identity,
+    reason: `does-not-fit: ${error.message}`,
+  }));
 }
 
 function encodeWrites({ plan, target }: Prepared, map: BpfMap): { writes: EntryWrite[]; unfit: Failure[] } {
@@ -104,17 +129,17 @@ function* backupEntries(writes: readonly EntryWrite[], carried: readonly Carried
   for (const { key, value, before, entry } of writes) {
     yield { prefix: entry.prefix, identity: entry.identity, key, ...(before && { before }), after: value };
   }
-  for (const { prefix, key, value } of carried) yield { prefix, key, after: value };
+  for (const { prefix, identity, key, value } of carried) yield { prefix, identity, key, after: value };
 }
 
 function carryAll(map: BpfMap, entries: readonly CarriedEntry[]): Failure[] {
   const failures: Failure[] = [];
-  for (const { prefix, key, value } of entries) {
+  for (const { prefix, identity, key, value } of entries) {
     try {
       map.update(key, value, BPF_NOEXIST);
     } catch (error) {
       if (!(error instanceof ToolError)) throw error;
-      failures.push({ prefix, reason: error.message });
+      failures.push({ prefix, identity, reason: error.message });
     }
   }
   return failures;

@@ -6,6 +6,7 @@ import type { BpfMap } from '../bpf/map.ts';
 import { openPin } from '../bpf/open-pin.ts';
 import { pinMap, renamePin, unpin } from '../bpf/pin.ts';
 import { walkMap } from '../bpf/walk.ts';
+import { identityOf } from '../datapath/stored-identity.ts';
 import { FailedError, LayoutError, NotFoundError, RefusedError } from '../errors.ts';
 import { fileError } from '../fs/file-error.ts';
 import { decodeKey, keyText } from '../ipcache/key.ts';
@@ -24,6 +25,7 @@ export const PENDING_SUFFIX = '_pending';
 
 export interface NotFitting {
   readonly prefix: string;
+  readonly identity: number;
   readonly error: LayoutError;
 }
 
@@ -64,7 +66,8 @@ export class NewMapFiller implements Disposable {
       this.#writer.add(converted.key, 0, converted.value, 0);
     } catch (error) {
       if (!(error instanceof LayoutError)) throw error;
-      this.notFitting.push({ prefix: keyText(decodeKey(this.#from, keys, key), keys, key), error });
+      const identity = identityOf(this.#from, values, value);
+      this.notFitting.push({ prefix: keyText(decodeKey(this.#from, keys, key), keys, key), identity, error });
     }
   }
 

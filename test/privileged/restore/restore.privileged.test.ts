@@ -221,6 +221,54 @@ describe('ipc restore --to', () => {
   });
 });
 
+describe('ipc restore --all', () => {
+  const old = (): string => `${site.pins}/old`;
+  const MIXED = [
+    { prefix: '198.51.100.0/24', identity: 16777221 },
+    { prefix: '10.0.0.7/32', identity: 4711, tunnel: '192.0.2.10' },
+    { prefix: '10.0.0.8/32', identity: 4712, tunnel: 'fd00::10' },
+  ];
+
+  it.each([
+    ['a map that is made', false],
+    ['one that is there', true],
+  ])('into %s reports what does not fit with its number, and a dry run foretells all of it', async (_, isThere) => {
+    site.map(MIXED, { pin: old() });
+    if (isThere) site.map([{ prefix: '10.0.0.7/32', identity: 4711 }], { layout: '1.16' });
+    const argv = ['--map', old(), '--to', site.pin, '--all', '--layout', '1.16', ...missing()];
+    const planned = await site.report(Restore, [...argv, '--dry-run'], 7);
+    expect(planned).toMatchObject({ changed: false, dryRun: true });
+    expect(isThere ? await site.numbers(site.pin, '1.16') : existsSync(site.pin)).toEqual(
+      isThere ? { '10.0.0.7/32': 4711 } : false,
+    );
+    const report = await site.report(Restore, argv, 7);
+    for (const each of [planned, report]) {
+      expect(each.summary).toMatchObject({ carried: isThere ? 0 : 1, failed: 1 });
+      expect(item(each.items, '10.0.0.8/32')).toMatchObject({
+        action: 'conflict',
+        identity: 4712,
+        reason: expect.stringMatching(/^does-not-fit: /),
+        policyMaps: 0,
+        done: false,
+      });
+    }
+    expect(await site.numbers(site.pin, '1.16')).toEqual({ '198.51.100.0/24': 16777221, '10.0.0.7/32': 4711 });
+  });
+
+  it('does not hide a tunnel of the target, in a dry run neither', async () => {
+    site.map([{ prefix: '10.0.0.9/32', identity: 4711 }], { pin: old() });
+    site.map([{ prefix: '10.0.0.0/24', identity: 2, tunnel: '192.0.2.10' }]);
+    const argv = ['--map', old(), '--to', site.pin, '--all', ...missing()];
+    for (const more of [['--dry-run'], []]) {
+      const report = await site.report(Restore, [...argv, ...more], 7);
+      expect(report.items).toEqual([
+        expect.objectContaining({ identity: 4711, reason: expect.stringMatching(/^would-lose-tunnel: /) }),
+      ]);
+    }
+    expect(await site.numbers()).toEqual({ '10.0.0.0/24': 2 });
+  });
+});
+
 describe('ipc restore --from', () => {
   const snapshot = (): string => site.file('before.ndjson');
   /** The clock of these tests stands still, so the snapshot must not have to wait for the checkpoint. */
@@ -335,14 +383,12 @@ describe('ipc restore --recreate', () => {
     site.map(entries);
     const old = site.mapId();
     const before = await site.entries();
-    const report = await site.report(Restore, [
-      '--map',
-      site.pin,
-      '--recreate',
-      '--max-entries',
-      '20000',
-      ...missing(),
-    ]);
+    const argv = ['--map', site.pin, '--recreate', '--max-entries', '20000', ...missing()];
+    const planned = await site.report(Restore, [...argv, '--dry-run']);
+    expect(site.mapId()).toBe(old);
+    const report = await site.report(Restore, argv);
+    expect(planned.summary).toEqual(report.summary);
+    expect(report.summary.carried).toBe(1);
     expect(report).toMatchObject({ changed: true, made: { how: 'recreated', maxEntries: 20_000 } });
     expect(site.mapId()).not.toBe(old);
     expect(await site.entries()).toEqual(before);
