@@ -69,11 +69,11 @@ export async function restoreCache(options: RestoreCacheOptions): Promise<Restor
     target: ipcache === undefined ? 'new' : 'same',
     lazyGuesses: true,
   });
-  const placeholders = new RestoredPrefixes(time);
+  const placeholders = new RestoredPrefixes(time, reading.kept.length);
   const records = new Map<number, IdentityRecord>();
   const conflicts: PlannedEntry[] = [];
   let ingress = 0;
-  for (const entry of planner.entries()) {
+  planner.forEach((entry) => {
     const { prefix, identity, kind, labels } = entry;
     if (labels !== undefined && !records.has(identity)) records.set(identity, recordOf(identity, labels));
     if (!isPlaced(entry)) conflicts.push(entry);
@@ -90,7 +90,7 @@ export async function restoreCache(options: RestoreCacheOptions): Promise<Restor
         isInMap: ipcache !== undefined && !more.has(prefix),
       });
     }
-  }
+  });
   for (const placeholder of previous?.placeholders ?? []) placeholders.keepTime(placeholder);
   const withheld = planner.withheld();
   allocator.restoreLocalIdentities([...records.values()]);

@@ -24,16 +24,25 @@ export interface RestoredPrefix {
 export class RestoredPrefixes implements Iterable<Placeholder> {
   readonly #prefixes: string[] = [];
   readonly #times: string[];
-  #identities = new Uint32Array(FIRST_ROWS);
-  #flags = new Uint8Array(FIRST_ROWS);
+  #identities: Uint32Array;
+  #flags: Uint8Array;
   /** Indexes of `#times`. */
-  #since = new Uint32Array(FIRST_ROWS);
-  /** Open addressing by the text: row + 1, 0 for none. */
-  #slots = new Uint32Array(2 * FIRST_ROWS);
+  #since: Uint32Array;
+  /** Open addressing by the text: row + 1, 0 for none. Made when it is first needed. */
+  #slots: Uint32Array | undefined;
+  /** The row after the one that was found last. */
+  #next = 0;
 
-  /** @param time of every placeholder, unless `keepTime` says otherwise: RFC 3339 */
-  constructor(time: string) {
+  /**
+   * @param time of every placeholder, unless `keepTime` says otherwise: RFC 3339
+   * @param capacity how many there will be, about
+   */
+  constructor(time: string, capacity = FIRST_ROWS) {
+    const rows = Math.max(FIRST_ROWS, capacity);
     this.#times = [time];
+    this.#identities = new Uint32Array(rows);
+    this.#flags = new Uint8Array(rows);
+    this.#since = new Uint32Array(rows);
   }
 
   get length(): number {
@@ -47,7 +56,7 @@ export class RestoredPrefixes implements Iterable<Placeholder> {
     this.#prefixes.push(prefix);
     this.#identities[row] = identity;
     this.#flags[row] = (isRequested ? REQUESTED : 0) | (isGuessed ? GUESSED : 0) | (isInMap ? IN_MAP : 0);
-    this.#slots[this.#slotOf(prefix)] = row + 1;
+    this.#slots = undefined;
   }
 
   /** The prefix was one with this number before already. */
@@ -83,15 +92,27 @@ export class RestoredPrefixes implements Iterable<Placeholder> {
     }
   }
 
+  /** Who asks for many asks in the order in which they came, most of the time: that needs no index. */
   #find(prefix: string): number {
-    return (this.#slots[this.#slotOf(prefix)] as number) - 1;
+    if (this.#prefixes[this.#next] === prefix) return this.#next++;
+    const slots = this.#slots ?? this.#index();
+    const row = (slots[this.#slotOf(slots, prefix)] as number) - 1;
+    this.#next = row + 1;
+    return row;
+  }
+
+  #index(): Uint32Array {
+    const slots = new Uint32Array(2 ** Math.ceil(Math.log2(2 * Math.max(this.length, 1))));
+    for (const [row, prefix] of this.#prefixes.entries()) slots[this.#slotOf(slots, prefix)] = row + 1;
+    this.#slots = slots;
+    return slots;
   }
 
   /** Where the prefix is, or the free place where it belongs. */
-  #slotOf(prefix: string): number {
-    const mask = this.#slots.length - 1;
+  #slotOf(slots: Uint32Array, prefix: string): number {
+    const mask = slots.length - 1;
     for (let slot = hashOf(prefix) & mask; ; slot = (slot + 1) & mask) {
-      const row = this.#slots[slot] as number;
+      const row = slots[slot] as number;
       if (row === 0 || this.#prefixes[row - 1] === prefix) return slot;
     }
   }
@@ -101,8 +122,6 @@ export class RestoredPrefixes implements Iterable<Placeholder> {
     this.#identities = grown(this.#identities, new Uint32Array(rows));
     this.#flags = grown(this.#flags, new Uint8Array(rows));
     this.#since = grown(this.#since, new Uint32Array(rows));
-    this.#slots = new Uint32Array(2 * rows);
-    for (const [row, prefix] of this.#prefixes.entries()) this.#slots[this.#slotOf(prefix)] = row + 1;
   }
 }
 

@@ -9,7 +9,13 @@ export interface SourceEntry {
   readonly class: EntryClass;
 }
 
-export class KeptEntries implements Iterable<SourceEntry> {
+/** As an array has it; an object is made of an entry only while it is looked at. */
+export interface Kept {
+  readonly length: number;
+  forEach(visit: (entry: SourceEntry) => void): void;
+}
+
+export class KeptEntries implements Kept {
   readonly #prefixes: string[] = [];
   readonly #identities: number[] = [];
   readonly #classes: EntryClass[] = [];
@@ -24,14 +30,14 @@ export class KeptEntries implements Iterable<SourceEntry> {
     this.#classes.push(kind);
   }
 
-  /** In the order in which they were added; every entry is an object only while it is looked at. */
-  *[Symbol.iterator](): Iterator<SourceEntry> {
+  /** In the order in which they were added. */
+  forEach(visit: (entry: SourceEntry) => void): void {
     for (let i = 0; i < this.#prefixes.length; i++) {
-      yield {
+      visit({
         prefix: this.#prefixes[i] as string,
         identity: this.#identities[i] as number,
         class: this.#classes[i] as EntryClass,
-      };
+      });
     }
   }
 }

@@ -49,7 +49,9 @@ export interface Remembered {
 /** Plans every entry that the source reading kept. */
 export function planRestore(input: PlanInput): RestorePlan {
   const planner = new RestorePlanner(input);
-  return { entries: [...planner.entries()], withheld: planner.withheld(), rescoped: input.known.rescoped };
+  const entries: PlannedEntry[] = [];
+  planner.forEach((entry) => void entries.push(entry));
+  return { entries, withheld: planner.withheld(), rescoped: input.known.rescoped };
 }
 
 /** Plans entry by entry, for who does something with each and keeps none. */
@@ -63,24 +65,26 @@ export class RestorePlanner {
     const { known, target, labelsInSource, lazyGuesses } = input;
     this.#input = input;
     this.#isPlain = lazyGuesses === true && known.isEmpty && typeof target === 'string' && labelsInSource === undefined;
-    for (const { identity, class: kind } of input.source.kept) {
+    input.source.kept.forEach(({ identity, class: kind }) => {
       if (kind === 'local') this.#uses.set(identity, (this.#uses.get(identity) ?? 0) + 1);
-    }
+    });
   }
 
   /** Every entry that is restored by its number, in the order of the source. */
-  *entries(): IterableIterator<PlannedEntry> {
-    for (const { prefix, identity, class: kind } of this.#input.source.kept) {
-      if (kind !== 'local' && kind !== 'ingress') continue;
-      yield this.#isPlain ? this.#plain(prefix, identity, kind) : this.#plan(prefix, identity, kind);
-    }
+  forEach(visit: (entry: PlannedEntry) => void): void {
+    this.#input.source.kept.forEach(({ prefix, identity, class: kind }) => {
+      if (kind !== 'local' && kind !== 'ingress') return;
+      visit(this.#isPlain ? this.#plain(prefix, identity, kind) : this.#plan(prefix, identity, kind));
+    });
   }
 
   /** Every local and remote-node number in the source, the target and the checkpoint: none may mean something else. */
   withheld(): Set<NumericIdentity> {
     const { source, target, known } = this.#input;
     const numbers = new Set<NumericIdentity>();
-    for (const { identity } of source.kept) if (isAllocated(identity)) numbers.add(numericIdentity(identity));
+    source.kept.forEach(({ identity }) => {
+      if (isAllocated(identity)) numbers.add(numericIdentity(identity));
+    });
     if (typeof target !== 'string') for (const id of target.numbers.keys()) numbers.add(numericIdentity(id));
     for (const [id] of known.entries()) numbers.add(numericIdentity(id));
     for (const id of known.rescoped) if (isAllocated(id)) numbers.add(numericIdentity(id));

@@ -4,7 +4,7 @@ import type { Labels } from '../identity/labels.ts';
 import { hasLocalScope, hasRemoteNodeScope } from '../identity/numeric-identity.ts';
 import type { Placeholder, RestoredState, StateCheckpoint, StateIdentity } from '../state/checkpoint.ts';
 import { guessedLabelTexts } from './guessed-labels.ts';
-import type { SourceEntry } from './kept-entries.ts';
+import type { Kept, SourceEntry } from './kept-entries.ts';
 import type { KnownLabels } from './known-labels.ts';
 import { isPlaced, type PlannedEntry, type RestorePlan } from './planned-entry.ts';
 
@@ -16,7 +16,7 @@ export interface RestoredStateInput {
   readonly plan: RestorePlan;
   /** Entries that were planned but are not in the map. */
   readonly failed: ReadonlySet<PlannedEntry>;
-  readonly kept: Iterable<SourceEntry>;
+  readonly kept: Kept;
   readonly known: KnownLabels;
   readonly map: { readonly id: number; readonly layout: string };
   readonly source: Pick<RestoredState, 'mapId' | 'from'>;
@@ -77,8 +77,9 @@ function identities({ plan, kept, known }: RestoredStateInput, placed: readonly 
     gathered.labelsFrom ??= labelsFrom;
     if (labels === undefined && labelsFrom === 'guessed') gathered.texts = guessedLabelTexts(prefix, known.options);
   }
-  for (const entry of kept)
+  kept.forEach((entry) => {
     if (entry.class !== 'local' && isRemembered(entry)) get(entry.identity).prefixes.push(entry.prefix);
+  });
   for (const id of plan.withheld) {
     const gathered = get(id);
     if (gathered.labels !== undefined || gathered.texts !== undefined) continue;

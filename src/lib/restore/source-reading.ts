@@ -4,14 +4,14 @@ import { hasLocalScope, hasRemoteNodeScope } from '../identity/numeric-identity.
 import type { Layout } from '../ipcache/layout.ts';
 import { storedText } from '../ipcache/stored-text.ts';
 import { classifyEntry, type SkipReason } from './entry-class.ts';
-import { KeptEntries, type SourceEntry } from './kept-entries.ts';
+import { type Kept, KeptEntries } from './kept-entries.ts';
 
 export interface SourceReading {
   readonly layout: Layout;
   /** Entries of the source. */
   readonly entries: number;
   /** In the order of the source. */
-  readonly kept: Iterable<SourceEntry>;
+  readonly kept: Kept;
   readonly skipped: ReadonlyMap<SkipReason, number>;
   /** The source was covered. */
   readonly complete: boolean;

@@ -9,7 +9,7 @@ import { KEY_BYTES, type Layout } from '../ipcache/layout.ts';
 import { listEntries } from '../ipcache/list-entries.ts';
 import type { Prefix } from '../net/prefix.ts';
 import { hasTunnelAt } from './entry-class.ts';
-import type { SourceEntry } from './kept-entries.ts';
+import type { Kept } from './kept-entries.ts';
 import { KeyIndex } from './key-index.ts';
 import type { TargetView } from './plan.ts';
 
@@ -75,11 +75,11 @@ export class TargetReading implements TargetView {
 export async function readTarget(
   map: BpfMap,
   layout: Layout,
-  source: Iterable<SourceEntry>,
+  source: Kept,
   signal?: AbortSignal,
 ): Promise<TargetReading> {
   const ofSource = new Map<string, number>();
-  for (const { prefix, identity } of source) ofSource.set(prefix, identity);
+  source.forEach(({ prefix, identity }) => void ofSource.set(prefix, identity));
   const table = new EntryTable(map.info.valueBytes, map.info.maxEntries);
   const numbers = new Map<number, number>();
   const { complete, reason } = await listEntries(walkMap(map, { signal }), {

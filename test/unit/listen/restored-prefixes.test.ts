@@ -38,6 +38,13 @@ describe('RestoredPrefixes', () => {
     expect([...restored]).toHaveLength(MANY);
   });
 
+  it('has nothing while it is empty, and finds what is added after it was asked', () => {
+    const restored = new RestoredPrefixes(TIME);
+    expect(restored.takeGuess('10.0.0.0/32')).toBeUndefined();
+    restored.add({ prefix: '10.0.0.0/32', identity: 7, isRequested: true, isGuessed: true, isInMap: false });
+    expect([restored.length, restored.takeGuess('10.0.0.0/32')]).toEqual([1, 7]);
+  });
+
   it('isInMap() is true of the number that the map has alone', () => {
     const restored = many();
     expect(restored.isInMap(textOf(3), 0x01000001 + 3)).toBe(true);
