@@ -48,7 +48,9 @@ export class ReleaseRun {
     // A reference may have commas of its own, at which the flag was cut.
     const refs = claims.length === 0 ? [] : parseSourceRefs(claims.join(','));
     const { stdin, uid, agentSocket, runtime } = this.#options;
-    const open = { stdin, uid, strict: true, sockets: sourceSockets(agentSocket), now: () => runtime.now() };
+    // Entries are deleted for what is not claimed: half of a file would be the end of the other half.
+    const needsEnd = true;
+    const open = { stdin, uid, strict: true, needsEnd, sockets: sourceSockets(agentSocket), now: () => runtime.now() };
     const sources = refs.map((ref) => openSource(ref, open));
     try {
       const isKvstore = refs.some(({ target }) => target.kind === 'etcd');

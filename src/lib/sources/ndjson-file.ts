@@ -1,6 +1,6 @@
 /**
  * Events in a regular file. One reading goes from its first byte to its end; the end of the file is the end of the
- * reading, with or without a `synced` event. Who follows it gets what is appended, and, when the file is replaced or
+ * reading, with or without a `synced` event, unless one is asked for. Who follows it gets what is appended, and, when the file is replaced or
  * shortened, the difference to the new one.
  */
 import type { BigIntStats } from 'node:fs';
@@ -11,6 +11,7 @@ import { fileError } from '../fs/file-error.ts';
 import type { IdentityScope } from '../identity/numeric-identity.ts';
 import type { Family } from '../net/address.ts';
 import { Coverage } from './coverage.ts';
+import { endMissing } from './end-missing.ts';
 import type { LineEvent } from './event-line.ts';
 import { EventReader } from './event-reader.ts';
 import { ReplacedFile } from './replaced-file.ts';
@@ -28,6 +29,8 @@ export interface NdjsonSetup {
   /** While following, a bad line ends everything. A reading never tolerates one, because what it lost cannot be known. */
   readonly strict?: boolean | undefined;
   readonly onBadLine?: ((error: MalformedError) => void) | undefined;
+  /** A reading of a regular file without a `synced` event is not complete: it may be one that is still being written. */
+  readonly needsEnd?: boolean | undefined;
 }
 
 export class NdjsonFile implements Source {
@@ -48,11 +51,13 @@ export class NdjsonFile implements Source {
 
   async read(visit: (record: SourceRecord) => void, { signal }: ReadOptions): Promise<Reading> {
     const state = new SourceState();
+    let isEnded = false;
     const reader = new EventReader({
       name: this.#setup.path,
       source: this.rank,
       onEvent: (event) => {
-        if (event.op !== 'synced') state.apply(event);
+        if (event.op === 'synced') isEnded = true;
+        else state.apply(event);
       },
       onBadLine: (error) => {
         throw error;
@@ -66,6 +71,7 @@ export class NdjsonFile implements Source {
         reader.push(chunk);
       }
       reader.end();
+      if (this.#setup.needsEnd === true && !isEnded) throw endMissing(this.name);
       this.#coverage = state.coverage;
       return { revision: revisionOf(stats), records: state.visit(visit) };
     } finally {

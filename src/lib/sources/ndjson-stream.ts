@@ -2,10 +2,10 @@
  * Events from a pipe, a FIFO or standard input. Only a `synced` event tells that everything has been said: a stream that
  * ends before it was cut off. A reading is what the stream has said until now, and it goes on to be read.
  */
-import { UnreachableError } from '../errors.ts';
 import type { IdentityScope } from '../identity/numeric-identity.ts';
 import type { Family } from '../net/address.ts';
 import { Coverage } from './coverage.ts';
+import { endMissing } from './end-missing.ts';
 import { EventReader } from './event-reader.ts';
 import type { NdjsonSetup } from './ndjson-file.ts';
 import type { Reading, ReadOptions, Source, SourceRecord, SourceSink } from './source.ts';
@@ -92,7 +92,7 @@ export class NdjsonStream implements Source {
         },
       });
       this.#pump(reader).then(
-        () => reject(this.#cutOff()),
+        () => reject(endMissing(this.name)),
         (error) => {
           this.#failure = error;
           reject(error);
@@ -104,13 +104,6 @@ export class NdjsonStream implements Source {
   async #pump(reader: EventReader): Promise<void> {
     for await (const chunk of until(this.#setup.input(), this.#closed.signal)) reader.push(chunk);
     reader.end();
-  }
-
-  #cutOff(): UnreachableError {
-    return new UnreachableError(`Cannot read source ${this.name}: it ended before it said that it was complete`, {
-      code: 'SOURCE_NOT_SYNCED',
-      hint: 'its last line must be {"op":"synced"}',
-    });
   }
 }
 

@@ -7,6 +7,7 @@ import { unpin } from '../../../src/lib/bpf/pin.ts';
 import { listBackups } from '../../../src/lib/state/backup.ts';
 import { bpfDescriptors } from '../../support/real-kernel.ts';
 import { Site } from '../../support/restore-site.ts';
+import { errorOf } from '../../support/run-command.ts';
 
 const AT = Date.UTC(2026, 0, 2, 3);
 const LATER = { now: AT + 31_000 };
@@ -120,7 +121,15 @@ describe('ipc release', () => {
     expect(exitCode).toBe(8);
     writeFileSync(site.file('cut.ndjson'), '{"op":"upsert","prefix":"198.51');
     expect((await site.run(Release, ['--claims', `ndjson:${site.file('cut.ndjson')}`], LATER)).exitCode).toBe(9);
+    const begun = FIVE.map((entry) => JSON.stringify({ op: 'upsert', ...entry, source: 'generated' })).join('\n');
+    writeFileSync(site.file('begun.ndjson'), `${begun}\n`);
+    const open = await site.run(Release, ['--claims', `ndjson:${site.file('begun.ndjson')}`, '--json'], LATER);
+    expect(open.exitCode).toBe(8);
+    expect(errorOf(open)).toMatchObject({ code: 'SOURCE_NOT_SYNCED', hint: expect.stringContaining('"synced"') });
+    const piped = await site.run(Release, ['--claims', 'ndjson:-'], { ...LATER, stdin: `${begun}\n` });
+    expect(piped.exitCode).toBe(8);
     expect(site.state.placeholders).toHaveLength(5);
+    expect(Object.keys(await site.numbers())).toHaveLength(7);
   });
 
   it('says what it cannot ask, and what it knows nothing of', async () => {
