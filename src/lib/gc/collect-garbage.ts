@@ -92,7 +92,7 @@ async function confirmStale(options: GarbageOptions, rows: MapRows): Promise<Sta
   const { map, desired, isSelected, confirmMs, wait, signal, onStep } = options;
   const wanted = await readWanted(desired, rows, map.label);
   const select = isSelected && ((row: number) => isSelected(rows, row));
-  const first = planStale({ rows, wanted, desired, isSelected: select });
+  const first = await planStale({ rows, wanted, desired, isSelected: select });
   const counted = { ...first, first: first.stale.length };
   if (first.stale.length === 0 || desired.length === 0) return counted;
   requireLimit(options, rows, first);

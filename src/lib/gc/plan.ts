@@ -1,4 +1,5 @@
 /** Which rows are stale: pure, from what the map had and what the desired states said. */
+import { setImmediate } from 'node:timers/promises';
 import type { DesiredState } from './desired.ts';
 import { kindOf, type MapRows } from './map-rows.ts';
 import { type Protection, protectionOf } from './protection.ts';
@@ -19,6 +20,9 @@ export function confirmPlan(plan: StalePlan, { rows, wanted, desired }: Omit<Pla
   return { ...plan, stale: plan.stale.filter((row) => wanted[row] !== 1 && speaks(rows.kindCode(row))) };
 }
 
+/** Well under a millisecond. */
+const TURN_ROWS = 4096;
+
 export interface StalePlan {
   /** How many rows may be judged at all, by kind code: the whole of which the limit is a share. */
   readonly judged: ReadonlyMap<number, number>;
@@ -28,15 +32,30 @@ export interface StalePlan {
   readonly kept: readonly { readonly row: number; readonly why: Protection }[];
 }
 
-export function planStale({ rows, wanted, desired, isSelected }: PlanInput): StalePlan {
+/** With turns for other work: `listen` plans beside everything else that it does. */
+export async function planStale({ rows, wanted, desired, isSelected }: PlanInput): Promise<StalePlan> {
   const judged = new Map<number, number>();
   const stale: number[] = [];
   const kept: { row: number; why: Protection }[] = [];
   const speaks = spokenKinds(desired);
+  // Neighbours are of one kind nearly always.
+  let kind = -1;
+  let isSpokenFor = false;
+  let inARow = 0;
+  const note = (): void => {
+    if (inARow > 0) judged.set(kind, (judged.get(kind) ?? 0) + inARow);
+    inARow = 0;
+  };
   for (let row = 0; row < rows.count; row++) {
+    if (row % TURN_ROWS === TURN_ROWS - 1) await setImmediate();
     const code = rows.kindCode(row);
-    const isJudged = rows.isPrefix(row) && speaks(code);
-    if (isJudged) judged.set(code, (judged.get(code) ?? 0) + 1);
+    if (code !== kind) {
+      note();
+      kind = code;
+      isSpokenFor = speaks(code);
+    }
+    const isJudged = isSpokenFor && rows.isPrefix(row);
+    if (isJudged) inARow++;
     if (wanted[row] === 1 || isSelected?.(row) === false) continue;
     const why =
       protectionOf(rows, row) ??
@@ -44,6 +63,7 @@ export function planStale({ rows, wanted, desired, isSelected }: PlanInput): Sta
     if (why === undefined) stale.push(row);
     else kept.push({ row, why });
   }
+  note();
   return { judged, stale, kept };
 }
 

@@ -20,11 +20,15 @@ const MAX_BYTES = 16 * 1024 * 1024;
  * @returns words that complete *its claims do not count: …*; undefined when it has released what it restored
  * @throws as AgentClient.read
  */
-export async function whyClaimsDoNotCount(client: AgentClient, request: AgentRequest): Promise<string | undefined> {
+export async function whyClaimsDoNotCount(
+  client: AgentClient,
+  request: AgentRequest,
+  procRoot = '/proc',
+): Promise<string | undefined> {
   const chunks: Uint8Array[] = [];
   const has = await client.read('/config', { ...request, maxBytes: MAX_BYTES }, (chunk) => chunks.push(chunk));
   const graceMs = has ? graceOf(Buffer.concat(chunks).toString()) : LONGEST_GRACE_MS;
-  const age = await ageOf(client.socket);
+  const age = await ageOf(client.socket, procRoot);
   if (age === undefined) return 'since when the agent runs cannot be seen from here';
   if (age >= graceMs + RESTORATION_MS) return undefined;
   const seconds = Math.round((graceMs + RESTORATION_MS) / 1000);
@@ -46,14 +50,14 @@ function graceOf(text: string): number {
 }
 
 /** Milliseconds since the process that listens there was started; undefined where it cannot be seen. */
-async function ageOf(socket: string): Promise<number | undefined> {
+async function ageOf(socket: string, procRoot: string): Promise<number | undefined> {
   const pid = await listenerOf(socket);
   if (pid === undefined || pid <= 0) return undefined;
   try {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
+    const stat = readFileSync(`${procRoot}/${pid}/stat`, 'latin1');
     // The name in parentheses may have anything in it; starttime is field 22.
     const started = Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19]) / TICKS_A_SECOND;
-    const uptime = Number(readFileSync('/proc/uptime', 'latin1').split(' ')[0]);
+    const uptime = Number(readFileSync(`${procRoot}/uptime`, 'latin1').split(' ')[0]);
     const age = (uptime - started) * 1000;
     return Number.isFinite(age) ? age : undefined;
   } catch {
