@@ -22,6 +22,7 @@ import type { RestoreFlagValues } from './restore-flags.ts';
 import { foretellRestore } from './restore-foretell.ts';
 import { keepRestored, planHandOver } from './restore-keep.ts';
 import { type RestoreOutcome, type RestoreResult, restoreResult } from './restore-report.ts';
+import { requireRoom, rethrow } from './restore-room.ts';
 import {
   type AllocatorState,
   guardSnapshot,
@@ -102,10 +103,14 @@ export class RestoreRun {
       made !== undefined && !flags['dry-run']
         ? new NewMapFiller(this.#kernel, made, source.outgoing.map.layout, target.kind === 'recreate')
         : undefined;
-    const prepared = await this.#prepare(source, target, state, filler);
+    const prepared = await this.#prepare(source, target, state, filler).catch((error) => rethrow(error, target));
+    requireRoom(prepared);
     const handOver = planHandOver(prepared, flags);
     const refusal = this.#refusal(prepared, ownership);
-    const written = refusal === undefined ? await this.#write(prepared, state, filler) : NOTHING_WRITTEN;
+    const written =
+      refusal === undefined
+        ? await this.#write(prepared, state, filler).catch((error) => rethrow(error, target))
+        : NOTHING_WRITTEN;
     const outcome: RestoreOutcome = {
       prepared,
       written,

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import Restore from '../../../src/commands/restore.ts';
 import Snapshot from '../../../src/commands/snapshot.ts';
@@ -7,6 +7,7 @@ import { Labels } from '../../../src/lib/identity/labels.ts';
 import { numericIdentity } from '../../../src/lib/identity/numeric-identity.ts';
 import { bpfDescriptors } from '../../support/real-kernel.ts';
 import { type ReportItem, Site } from '../../support/restore-site.ts';
+import { errorOf } from '../../support/run-command.ts';
 
 let site: Site;
 let before: number;
@@ -267,6 +268,24 @@ describe('ipc restore --all', () => {
     }
     expect(await site.numbers()).toEqual({ '10.0.0.0/24': 2 });
   });
+});
+
+it.each([
+  ['made', (): string[] => ['--to', `${site.pins}/small`]],
+  ['made in the place of the old one', (): string[] => ['--recreate']],
+])('ipc restore changes nothing where the map that is %s is too small, and a dry run foretells it', async (_, argv) => {
+  site.map([...SHARED, { prefix: '10.0.0.7/32', identity: 4711, tunnel: '192.0.2.10' }]);
+  const id = site.mapId();
+  for (const more of [['--dry-run'], []]) {
+    const words = ['--map', site.pin, ...argv(), '--all', '--max-entries', '3', '--json', ...missing(), ...more];
+    const result = await site.run(Restore, words);
+    expect([result.exitCode, errorOf(result).code]).toEqual([1, 'NEW_MAP_TOO_SMALL']);
+    expect(errorOf(result).hint).toContain('--max-entries');
+    expect(site.mapId()).toBe(id);
+    expect(readdirSync(site.pins)).toEqual(['cilium_ipcache_v2']);
+    expect(site.stateText).toBeUndefined();
+  }
+  await site.report(Restore, ['--map', site.pin, ...argv(), '--all', '--max-entries', '4', ...missing()]);
 });
 
 describe('ipc restore --from', () => {
