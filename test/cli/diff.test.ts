@@ -140,6 +140,13 @@ describe('ipc diff', () => {
       '--as-agent',
     ]);
     expect([known.exitCode, known.report.items]).toEqual([0, []]);
+    // Both families are on, as the labels show, though the map has entries of one only.
+    const split = labels.map(({ identity, labels: [own = ''] }) => ({
+      identity,
+      labels: [own, 'reserved:world-ipv4'],
+    }));
+    const dual = stored('dual', { entries, identities: split, header: { families: ['ipv4'] } });
+    expect((await diff([dual, '--as-agent'])).report.items).toEqual([]);
     expect((await diff([stored('bare', { entries }), stored('known', {}), '--as-agent'])).exitCode).toBe(2);
   });
 

@@ -28,10 +28,11 @@ export interface ForetellInput {
 /** Entries that the agent restores under another number, or not at all. What it passes over is announced anew anyway. */
 export function foretellDiff(input: ForetellInput, filter: ChangeFilter): Findings {
   const { header, identities, table, complete, records } = input;
+  const isDual = header.families.length === 0 || haveSplitWorld(records);
   const options = {
     ...DEFAULT_IDENTITY_OPTIONS,
-    enableIPv4: header.families.length === 0 || header.families.includes('ipv4'),
-    enableIPv6: header.families.length === 0 || header.families.includes('ipv6'),
+    enableIPv4: isDual || header.families.includes('ipv4'),
+    enableIPv6: isDual || header.families.includes('ipv6'),
   };
   const accepts = acceptsRow(filter) ?? (() => true);
   const moved = foretellAgent(records, candidatesOf(input), options)
@@ -52,6 +53,11 @@ export function foretellDiff(input: ForetellInput, filter: ChangeFilter): Findin
     usesAfter: none,
   };
   return judge(comparison, { filter });
+}
+
+/** Only where both families are on is the world two labels; that a map has no entry of a family does not say that it is off. */
+function haveSplitWorld(records: readonly IdentityRecord[] = []): boolean {
+  return records.some(({ labels }) => /reserved:world-ipv[46]=;/.test(labels.sortedList));
 }
 
 function candidatesOf({ table, layout }: ForetellInput): AgentCandidate[] {
