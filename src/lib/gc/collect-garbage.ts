@@ -64,6 +64,7 @@ export interface Garbage {
  */
 export async function collectGarbage(options: GarbageOptions): Promise<Garbage> {
   const { map, layout, signal, onStep, dryRun } = options;
+  for (const state of options.desired) state.prepare?.(layout);
   const rows = await readMapRows(map, layout, signal);
   onStep?.({ kind: 'walked', entries: rows.count });
   const plan = await confirmStale(options, rows);

@@ -1,5 +1,6 @@
 /** What the map should have, as far as garbage collection asks: which of its rows somebody still wants. */
 import type { IdentityScope } from '../identity/numeric-identity.ts';
+import type { Layout } from '../ipcache/layout.ts';
 import type { Family } from '../net/address.ts';
 import type { SourceRecord } from '../sources/source.ts';
 import type { MapRows } from './map-rows.ts';
@@ -11,6 +12,8 @@ export interface DesiredState {
   speaksFor(scope: IdentityScope, family: Family, clusterId: number): boolean;
   /** Whether a reading now is certain to be the same as the latest; absent: it never is. */
   isUnchanged?(): boolean;
+  /** Begins what the first reading can use, if it is certain then that nothing has changed; the map is walked meanwhile. */
+  prepare?(layout: Layout): void;
   /**
    * One complete reading.
    * @param onWanted called for every row that is wanted

@@ -5,11 +5,12 @@ import { identityOf } from '../datapath/stored-identity.ts';
 import { IncompleteError } from '../errors.ts';
 import { type IdentityScope, MIN_GLOBAL, scopeOf } from '../identity/numeric-identity.ts';
 import { decodeEntry, type IpcacheEntry } from '../ipcache/entry.ts';
-import { decodeKey, encodeKey, keyClusterId, keyPrefixlen, keyText } from '../ipcache/key.ts';
+import { decodeKey, encodeKey, keyClusterId, keyPrefixlen } from '../ipcache/key.ts';
 import { KeyIndex } from '../ipcache/key-index.ts';
 import { FAMILY_IPV6, KEY_BYTES, type Layout, STATIC_PREFIX_BITS } from '../ipcache/layout.ts';
 import { listEntries } from '../ipcache/list-entries.ts';
-import { soundKeyText, soundPrefixLength } from '../ipcache/sound-key.ts';
+import { soundPrefixLength } from '../ipcache/sound-key.ts';
+import { storedText } from '../ipcache/stored-text.ts';
 import type { Family } from '../net/address.ts';
 
 /** What kind of entry a row is: sources speak for kinds, limits hold for each. */
@@ -122,12 +123,9 @@ export class MapRows {
 
   /** As the entry's `prefix`, without the rest of the entry. */
   prefixText(row: number): string {
-    const { keys } = this.#index;
     const stored = this.#stored.get(row);
-    // What is kept in its stored form is spelled otherwise, or no prefix.
-    if (stored !== undefined) return keyText(decodeKey(this.layout, stored), stored);
-    const at = row * KEY_BYTES;
-    return soundKeyText(keys, at, this.length(row), keyClusterId(this.layout, keys, at));
+    if (stored !== undefined) return storedText(this.layout, stored, 0);
+    return storedText(this.layout, this.#index.keys, row * KEY_BYTES);
   }
 
   entry(row: number): IpcacheEntry {

@@ -3,7 +3,7 @@ import { prefixTextOf } from '../cache/cache-key.ts';
 import { writeEventKey } from '../datapath/event-key.ts';
 import { LayoutError } from '../errors.ts';
 import type { IdentityScope } from '../identity/numeric-identity.ts';
-import { FAMILY_IPV4, FAMILY_IPV6, KEY_BYTES, STATIC_PREFIX_BITS } from '../ipcache/layout.ts';
+import { FAMILY_IPV4, FAMILY_IPV6, KEY_BYTES, type Layout, STATIC_PREFIX_BITS } from '../ipcache/layout.ts';
 import type { Family } from '../net/address.ts';
 import { ADDRESS_AT, RANK } from '../snapshot/entry-row.ts';
 import type { ReadOptions, Source, SourceRecord } from '../sources/source.ts';
@@ -34,13 +34,18 @@ export class SourceDesired implements DesiredState {
     return this.#source.isUnchanged?.() === true;
   }
 
+  prepare(layout: Layout): void {
+    if (hasWideClusterId(layout)) this.#source.prepare?.(this.#options);
+  }
+
   /** @param withRecords whether `onWanted` needs them; without, a source may be read faster */
   async read(
     rows: MapRows,
     onWanted: (row: number, record?: SourceRecord) => void,
     withRecords = false,
   ): Promise<number> {
-    const read = withRecords || !hasWideClusterId(rows) ? undefined : this.#source.readPrefixes?.bind(this.#source);
+    const read =
+      withRecords || !hasWideClusterId(rows.layout) ? undefined : this.#source.readPrefixes?.bind(this.#source);
     if (read !== undefined) {
       const visit = (sortKey: Uint8Array): void => {
         const row = this.#rowOf(rows, sortKey);
@@ -86,6 +91,6 @@ export class SourceDesired implements DesiredState {
 }
 
 /** The key has the cluster ID where the fast way puts it. */
-function hasWideClusterId({ layout }: MapRows): boolean {
+function hasWideClusterId(layout: Layout): boolean {
   return layout.key.clusterId?.offset === 4 && layout.key.clusterId.bytes === 2;
 }

@@ -2,7 +2,6 @@
  * The quick look at a key in a long walk: nearly every key is a canonical prefix of a known family, and of those only the
  * length is needed. Everything else takes the road through decodeKey.
  */
-import { formatAddress } from '../net/address.ts';
 import { FAMILY_IPV4, FAMILY_IPV6, type KeyLayout, STATIC_PREFIX_BITS } from './layout.ts';
 
 /**
@@ -19,16 +18,6 @@ export function soundPrefixLength(layout: KeyLayout, keys: Uint8Array, offset: n
   if (family === FAMILY_IPV4) return length <= 32 && hostBitsClear(keys, address, length) ? length : -1;
   if (family !== FAMILY_IPV6 || length > 128 || !hostBitsClear(keys, address, length)) return -1;
   return maybeMapped(keys, address) ? -1 : length;
-}
-
-/** The prefix as text, of a key for which {@link soundPrefixLength} is `length`. */
-export function soundKeyText(keys: Uint8Array, offset: number, length: number, clusterId: number): string {
-  const at = offset + 8;
-  const address =
-    keys[offset + 7] === FAMILY_IPV4
-      ? `${keys[at]}.${keys[at + 1]}.${keys[at + 2]}.${keys[at + 3]}`
-      : formatAddress(keys.subarray(at, at + 16));
-  return clusterId === 0 ? `${address}/${length}` : `${address}/${length}@${clusterId}`;
 }
 
 function hostBitsClear(keys: Uint8Array, address: number, length: number): boolean {

@@ -8,7 +8,14 @@ import type { EntryRow } from '../snapshot/entry-row.ts';
 import { visitRows } from '../snapshot/read-rows.ts';
 import { openSnapshot, type SnapshotReader } from '../snapshot/snapshot-reader.ts';
 import { Coverage } from './coverage.ts';
+import { PrefixTable } from './prefix-table.ts';
 import type { Reading, ReadOptions, Source, SourceRecord, SourceSink } from './source.ts';
+
+interface PreparedReading {
+  readonly reading: Reading;
+  readonly prefixes: PrefixTable;
+  readonly stamp: string | undefined;
+}
 
 export class SnapshotSource implements Source {
   readonly name: string;
@@ -17,6 +24,8 @@ export class SnapshotSource implements Source {
   #coverage = new Coverage();
   /** Of the file, before it was read last. */
   #stamp: string | undefined;
+  /** A reading that was begun before anybody asked for it; undefined when it failed, which the next one will say. */
+  #prepared: Promise<PreparedReading | undefined> | undefined;
 
   constructor({ name, rank, path }: { readonly name: string; readonly rank: string; readonly path: string }) {
     this.name = name;
@@ -39,7 +48,22 @@ export class SnapshotSource implements Source {
     }, options);
   }
 
-  readPrefixes(visit: (sortKey: Uint8Array) => void, options: ReadOptions): Promise<Reading> {
+  prepare(options: ReadOptions): void {
+    const prefixes = new PrefixTable();
+    this.#prepared = this.#read((row) => prefixes.add(row.sortKey), options).then(
+      (reading) => ({ reading, prefixes, stamp: this.#stamp }),
+      () => undefined,
+    );
+  }
+
+  async readPrefixes(visit: (sortKey: Uint8Array) => void, options: ReadOptions): Promise<Reading> {
+    const prepared = await this.#prepared;
+    this.#prepared = undefined;
+    // The same file, and nobody has written to it: read now it would say the same.
+    if (prepared?.stamp !== undefined && prepared.stamp === stampOf(this.#path)) {
+      prepared.prefixes.visit(visit);
+      return prepared.reading;
+    }
     return this.#read((row) => visit(row.sortKey), options);
   }
 
@@ -73,7 +97,9 @@ export class SnapshotSource implements Source {
     sink.synced();
   }
 
-  async [Symbol.asyncDispose](): Promise<void> {}
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#prepared;
+  }
 
   #incomplete(): UnreachableError {
     return new UnreachableError(`Cannot use snapshot ${this.#path} as a source: it does not cover its map`, {

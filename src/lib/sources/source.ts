@@ -96,6 +96,11 @@ export interface Source extends AsyncDisposable {
    */
   unsettled?(options: ReadOptions): Promise<string | undefined>;
   /**
+   * Begins a reading that the next `readPrefixes` gives, if it is certain then that one begun at that time would be the
+   * same. Absent where that cannot be known.
+   */
+  prepare?(options: ReadOptions): void;
+  /**
    * As `read`, for whoever only asks which prefixes there are: 20 bytes each, as in EntryRow.sortKey, the same array every
    * time. Absent where that is not faster.
    */

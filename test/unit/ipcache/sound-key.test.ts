@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { decodeKey, keyText } from '../../../src/lib/ipcache/key.ts';
+import { decodeKey } from '../../../src/lib/ipcache/key.ts';
 import { LAYOUTS } from '../../../src/lib/ipcache/layout.ts';
-import { soundKeyText, soundPrefixLength } from '../../../src/lib/ipcache/sound-key.ts';
+import { soundPrefixLength } from '../../../src/lib/ipcache/sound-key.ts';
 import { anyKey, soundKey } from '../../support/arbitrary-entry.ts';
 
 describe.each(LAYOUTS)('soundPrefixLength(), layout $name', (layout) => {
@@ -15,17 +15,6 @@ describe.each(LAYOUTS)('soundPrefixLength(), layout $name', (layout) => {
         else expect(decoded.warnings.length > 0 || decoded.prefix?.address[10] === 0xff).toBe(true);
       }),
       { numRuns: 2000 },
-    );
-  });
-
-  it('soundKeyText() is the text that the decoder gives', () => {
-    fc.assert(
-      fc.property(soundKey(layout), (key) => {
-        const decoded = decodeKey(layout, key);
-        const length = soundPrefixLength(layout.key, key, 0);
-        fc.pre(length >= 0);
-        expect(soundKeyText(key, 0, length, decoded.clusterId)).toBe(keyText(decoded, key));
-      }),
     );
   });
 });

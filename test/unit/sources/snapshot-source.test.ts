@@ -32,7 +32,7 @@ function newSource(parts: SnapshotParts): SnapshotSource {
 
 async function readAll(source: SnapshotSource) {
   const records: SourceRecord[] = [];
-  const reading = await source.read((record) => records.push(record), { timeoutMs: 1000 });
+  const reading = await source.read((record) => records.push(record), { timeoutMs: 20_000 });
   return { reading, records };
 }
 
@@ -111,5 +111,30 @@ describe('SnapshotSource', () => {
       },
       'synced',
     ]);
+  });
+
+  test('readPrefixes() gives what was prepared only while the file is the same', async () => {
+    const options = { timeoutMs: 20_000 };
+    const lengths = async (source: SnapshotSource): Promise<number[]> => {
+      const found: number[] = [];
+      const { records } = await source.readPrefixes((sortKey) => found.push(sortKey[19] as number), options);
+      expect(found).toHaveLength(records);
+      return found;
+    };
+    const source = newSource({ entries: ENTRIES, identities: IDENTITIES });
+    source.prepare(options);
+    expect(await lengths(source)).toEqual([24, 32]);
+    expect(source.isUnchanged()).toBe(true);
+    expect(source.speaksFor('local', 'ipv4', 0)).toBe(true);
+
+    source.prepare(options);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    newSource({ entries: ENTRIES.slice(0, 1), identities: IDENTITIES });
+    expect(await lengths(source)).toEqual([24]);
+    expect(source.speaksFor('global', 'ipv4', 0)).toBe(false);
+
+    source.prepare(options);
+    rmSync(path);
+    await expect(lengths(source)).rejects.toThrow(NotFoundError);
   });
 });
