@@ -123,7 +123,7 @@ async function collect(agent: Agent, meddle: () => void): Promise<Garbage | Tool
     return await collectGarbage({
       map: agent.opened.map,
       layout: layoutNamed('v2'),
-      desired: [new SourceDesired(agent.source, { timeoutMs: 1000 })],
+      desired: [new SourceDesired(agent.source, { timeoutMs: 20_000 })],
       limit: { percent: 100 },
       collected: [],
       confirmMs: 15_000,

@@ -46,7 +46,7 @@ class World {
     return collectGarbage({
       map: this.opened.map,
       layout: LAYOUT,
-      desired: [new SourceDesired(this.source, { timeoutMs: 1000 })],
+      desired: [new SourceDesired(this.source, { timeoutMs: 20_000 })],
       limit: { percent: 100 },
       collected: [],
       confirmMs: 15_000,
@@ -313,7 +313,7 @@ describe('collectGarbage()', () => {
     world.onWait = (ms) => {
       if (ms !== 15_000 && ++waits === 3) abort.abort();
     };
-    const source = new SourceDesired(world.source, { timeoutMs: 1000 });
+    const source = new SourceDesired(world.source, { timeoutMs: 20_000 });
     const { stale } = await world.collect({ signal: abort.signal, rate: 100, desired: [source] });
     expect(world.waits.slice(0, 2)).toEqual([15_000, 100]);
     expect(stale.filter(({ outcome }) => outcome === 'deleted')).toHaveLength(30);

@@ -48,7 +48,8 @@ describe('askAgentSocket()', () => {
     await listen();
     const before = Date.now();
     expect(await askAgentSocket(path, 100)).toMatchObject({ path, state: 'silent' });
-    expect(Date.now() - before).toBeLessThan(1500);
+    // Far from what nobody waits for, and far from what a busy machine takes.
+    expect(Date.now() - before).toBeLessThan(20_000);
   });
 
   it('calls a socket silent that closes without a word', async () => {

@@ -25,7 +25,7 @@ function newSource(more: Partial<ConstructorParameters<typeof NdjsonFile>[0]> = 
 
 async function readAll(source: NdjsonFile) {
   const records: SourceRecord[] = [];
-  const reading = await source.read((record) => records.push(record), { timeoutMs: 1000 });
+  const reading = await source.read((record) => records.push(record), { timeoutMs: 20_000 });
   return { ...reading, keys: records.map(({ key, identity }) => `${key}=${identity}`).sort() };
 }
 
@@ -43,7 +43,7 @@ describe('NdjsonFile.read()', () => {
     const base = { prefix: '192.0.2.0/24', resource: 'cnp/a/b' };
     writeFileSync(path, `${JSON.stringify({ op: 'upsertMetadata', ...base, labels: ['cidr:192.0.2.0/24'] })}\n`);
     const records: SourceRecord[] = [];
-    await newSource().read((record) => records.push(record), { timeoutMs: 1000 });
+    await newSource().read((record) => records.push(record), { timeoutMs: 20_000 });
     expect(records).toEqual([
       expect.objectContaining({ key: '192.0.2.0/24', resource: 'cnp/a/b', labels: ['cidr:192.0.2.0/24'] }),
     ]);
@@ -80,7 +80,7 @@ describe('NdjsonFile.read()', () => {
   test('a missing file is not found, a signal stops it', async () => {
     await expect(readAll(newSource())).rejects.toThrow(NotFoundError);
     writeFileSync(path, upsert('10.0.0.1', 5));
-    const options = { timeoutMs: 1000, signal: AbortSignal.abort(new Error('enough')) };
+    const options = { timeoutMs: 20_000, signal: AbortSignal.abort(new Error('enough')) };
     await expect(newSource().read(() => {}, options)).rejects.toThrow('enough');
   });
 });

@@ -162,7 +162,7 @@ describe('ipc batch', () => {
     const stdinStream = new PassThrough();
     const running = batch(['-'], { stdinStream });
     stdinStream.write('mark\n');
-    await vi.waitFor(() => expect(ran).toHaveLength(1));
+    await vi.waitFor(() => expect(ran).toHaveLength(1), { timeout: 20_000 });
     stdinStream.end('mark\n');
     expect((await running).exitCode).toBe(0);
     expect(ran).toHaveLength(2);

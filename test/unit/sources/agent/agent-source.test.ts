@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { UnreachableError } from '../../../../src/lib/errors.ts';
 import { AgentSource } from '../../../../src/lib/sources/agent/agent-source.ts';
 import type { SourceEvent } from '../../../../src/lib/sources/source.ts';
@@ -16,10 +16,10 @@ async function started(prepare: (agent: ScriptedAgent) => void = () => {}) {
   await agent.start();
   const source = new AgentSource({ name: 'agent', rank: 'api', socket: agent.socket, now: Date.now });
   open.push(agent, source);
-  const read = async (isFresh = false) => {
+  const read = async (isFresh = false, timeoutMs = 20_000) => {
     const keys: string[] = [];
     const visit = ({ key, identity }: { key: string; identity: number }) => keys.push(`${key} ${identity}`);
-    const { records } = await source.read(visit, { timeoutMs: 600, isFresh });
+    const { records } = await source.read(visit, { timeoutMs, isFresh });
     expect(keys).toHaveLength(records);
     return keys.sort();
   };
@@ -35,8 +35,8 @@ describe('AgentSource.read()', () => {
     agent.event('update', '10.0.0.3/32', 1003);
     agent.event('delete', '10.0.0.1/32');
     agent.event('update', '10.0.0.2/32@3', 1004);
-    await sleep(50);
-    expect(await read()).toEqual(['10.0.0.2/32 1002', '10.0.0.2/32@3 1004', '10.0.0.3/32 1003']);
+    const changed = ['10.0.0.2/32 1002', '10.0.0.2/32@3 1004', '10.0.0.3/32 1003'];
+    await vi.waitFor(async () => expect(await read()).toEqual(changed), { timeout: 20_000 });
     expect(agent.listings).toBe(1);
   });
 
@@ -61,8 +61,7 @@ describe('AgentSource.read()', () => {
     await read();
     happen(agent);
     agent.entries = { '10.0.0.5/32': 1005 };
-    await sleep(50);
-    expect(await read()).toEqual(['10.0.0.5/32 1005']);
+    await vi.waitFor(async () => expect(await read()).toEqual(['10.0.0.5/32 1005']), { timeout: 20_000 });
   });
 
   it('lists every time where the agent tells no events, or only addresses', async () => {
@@ -100,7 +99,7 @@ describe('AgentSource.read()', () => {
     const { agent, read } = await started((one) => {
       one.health = JSON.stringify(health);
     });
-    const error = await read().catch((cause: unknown) => cause);
+    const error = await read(false, 600).catch((cause: unknown) => cause);
     expect(error).toBeInstanceOf(UnreachableError);
     expect(error).toMatchObject({ code: 'SOURCE_NOT_SYNCED', exitCode: 8, message: expect.stringContaining(words) });
     expect(agent.listings).toBe(0);
@@ -114,7 +113,7 @@ describe('AgentSource.read()', () => {
     const { agent, read } = await started((one) => {
       one.entries = {};
     });
-    await expect(read()).rejects.toMatchObject({ code: 'SOURCE_NOT_SYNCED' });
+    await expect(read(false, 600)).rejects.toMatchObject({ code: 'SOURCE_NOT_SYNCED' });
     await agent[Symbol.asyncDispose]();
     await expect(read()).rejects.toMatchObject({ code: 'AGENT_UNREACHABLE', exitCode: 8 });
   });
