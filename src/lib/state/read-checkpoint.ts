@@ -44,37 +44,40 @@ export function decodeCheckpoint(bytes: Uint8Array, file: string): StateCheckpoi
   requireKnownVersion(value, file);
   validator ??= compileSchema(checkpointSchema as SchemaDocument);
   requireShape(value, validator, bytes, file, hint);
-  const { schemaVersion: _, kind: __, ...state } = value as StateCheckpoint & { schemaVersion: 1; kind: string };
-  const prefix = (text: string, field: string): string => {
+  const { schemaVersion: _, kind: __, ...state } = value as Parsed;
+  const fail = (field: string, problem: string): never => {
+    throw shapeError({ field, problem }, bytes, file, hint);
+  };
+  const canonical = (text: string, field: () => string): string => {
     try {
-      return formatPrefix(parsePrefix(text));
+      const made = formatPrefix(parsePrefix(text));
+      return made === text ? text : made;
     } catch (cause) {
       if (!(cause instanceof ToolError)) throw cause;
-      throw shapeError({ field, problem: `is no prefix: ${cause.message}` }, bytes, file, hint);
+      return fail(field(), `is no prefix: ${cause.message}`);
     }
   };
-  const once = (seen: Set<number>, key: number, field: string): void => {
-    if (seen.has(key)) throw shapeError({ field, problem: `repeats ${key}` }, bytes, file, hint);
-    seen.add(key);
+  const makeCanonical = (name: string, records: { prefix: string }[]): void => {
+    for (const [i, record] of records.entries()) {
+      record.prefix = canonical(record.prefix, () => `${name}[${i}].prefix`);
+    }
   };
   const numbers = new Set<number>();
-  return {
-    ...state,
-    identities: state.identities.map((identity, i) => {
-      once(numbers, identity.identity, `identities[${i}].identity`);
-      return {
-        ...identity,
-        prefixes: identity.prefixes.map((text, j) => prefix(text, `identities[${i}].prefixes[${j}]`)),
-      };
-    }),
-    ingress: state.ingress.map((text, i) => prefix(text, `ingress[${i}]`)),
-    placeholders: state.placeholders.map((placeholder, i) => ({
-      ...placeholder,
-      prefix: prefix(placeholder.prefix, `placeholders[${i}].prefix`),
-    })),
-    pending: state.pending.map((write, i) => ({ ...write, prefix: prefix(write.prefix, `pending[${i}].prefix`) })),
-  };
+  for (const [i, { identity, prefixes }] of state.identities.entries()) {
+    if (numbers.size === numbers.add(identity).size) fail(`identities[${i}].identity`, `repeats ${identity}`);
+    for (const [j, text] of prefixes.entries()) {
+      prefixes[j] = canonical(text, () => `identities[${i}].prefixes[${j}]`);
+    }
+  }
+  for (const [i, text] of state.ingress.entries()) state.ingress[i] = canonical(text, () => `ingress[${i}]`);
+  makeCanonical('placeholders', state.placeholders);
+  makeCanonical('pending', state.pending);
+  return state;
 }
+
+/** What was parsed just now and nobody else has, to be made canonical in place: there may be a million records. */
+type Fresh<T> = { -readonly [K in keyof T]: T[K] extends readonly (infer U)[] | undefined ? Fresh<U>[] : T[K] };
+type Parsed = Fresh<StateCheckpoint> & { schemaVersion: 1; kind: string };
 
 function requireKnownVersion(value: unknown, file: string): void {
   if (typeof value !== 'object' || value === null || !('schemaVersion' in value)) return;
