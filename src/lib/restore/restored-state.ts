@@ -52,6 +52,11 @@ export function restoredState(input: RestoredStateInput): Omit<StateCheckpoint, 
   };
 }
 
+/** A checkpoint may have numbers of other scopes, and the user may prefer them; nobody here gives those out or frees them. */
+function isHeld(kind: PlannedEntry['kind'], identity: number): boolean {
+  return kind !== 'ingress' && (hasLocalScope(identity) || hasRemoteNodeScope(identity));
+}
+
 interface Gathered {
   labels?: Labels | undefined;
   texts?: readonly string[];
@@ -70,7 +75,7 @@ function identities({ plan, kept, known }: RestoredStateInput, placed: readonly 
     return gathered;
   };
   for (const { prefix, identity, labels, labelsFrom, kind } of placed) {
-    if (kind === 'ingress') continue;
+    if (!isHeld(kind, identity)) continue;
     const gathered = get(identity);
     gathered.prefixes.push(prefix);
     gathered.labels ??= labels;
@@ -110,7 +115,7 @@ function placeholders(
   const since = new Map(previous?.placeholders.map((placeholder) => [placeholder.prefix, placeholder]));
   const made: Placeholder[] = [];
   for (const { prefix, identity, kind } of placed) {
-    if (kind === 'ingress') continue;
+    if (!isHeld(kind, identity)) continue;
     const before = since.get(prefix);
     made.push({
       prefix,

@@ -111,6 +111,16 @@ describe('ipc restore in place', () => {
     expect(preferred).toMatchObject({ changed: true, summary: { updated: 1, conflicts: 0 } });
     expect(await site.numbers()).toEqual({ '203.0.113.0/24': 16777200 });
     expect(existsSync(String(preferred.backup))).toBe(true);
+    // The number of that row is no local one: it is written where it is preferred, and not held by anybody.
+    expect(site.state).toMatchObject({ identities: [{ identity: 16777300, prefixes: [] }], placeholders: [] });
+    expect(await site.report(Restore, argv)).toMatchObject({ changed: false, skippedByRule: { 'global-scope': 1 } });
+  });
+
+  it('remembers the first number of the local scope, which no allocator gives but the agent restores', async () => {
+    site.map([{ prefix: '10.0.0.4/32', identity: 16777216 }]);
+    await site.report(Restore, ['--map', site.pin, ...missing()]);
+    expect(site.state.placeholders).toMatchObject([{ prefix: '10.0.0.4/32', identity: 16777216 }]);
+    expect(await site.report(Restore, ['--map', site.pin, ...missing()])).toMatchObject({ summary: { kept: 1 } });
   });
 
   it('op 33: ingress addresses are kept apart and are no placeholders', async () => {
