@@ -1,11 +1,17 @@
 /** What is written down of a collection: the bytes before they go, and how many went, for the limit. */
+import { KEY_BYTES } from '../ipcache/layout.ts';
 import type { BackupEntry } from '../state/backup.ts';
 import type { CollectedState } from '../state/checkpoint.ts';
 import { kindOf, type MapRows } from './map-rows.ts';
 
+/** @yields entries whose bytes are good until the next one */
 export function* garbageBackup(rows: MapRows, stale: readonly number[]): Generator<BackupEntry> {
+  // Views of each would be more than their bytes.
+  const key = new Uint8Array(KEY_BYTES);
+  const before = new Uint8Array(rows.layout.value.bytes);
   for (const row of stale) {
-    yield { prefix: rows.prefixText(row), identity: rows.identity(row), key: rows.key(row), before: rows.value(row) };
+    rows.copyTo(row, key, 0, before, 0);
+    yield { prefix: rows.prefixText(row), identity: rows.identity(row), key, before };
   }
 }
 

@@ -72,15 +72,19 @@ export async function writeBackup(
   let count = 0;
   // The next piece is made while this one is written.
   let writing = Promise.resolve();
-  for (const entry of entries) {
-    piece += entryLine(entry);
-    count++;
-    if (piece.length < PIECE_CHARS) continue;
+  try {
+    for (const entry of entries) {
+      piece += entryLine(entry);
+      count++;
+      if (piece.length < PIECE_CHARS) continue;
+      await writing;
+      writing = file.write(piece);
+      piece = '';
+    }
+  } finally {
+    // The file must not be closed under it.
     await writing;
-    writing = file.write(piece);
-    piece = '';
   }
-  await writing;
   if (count === 0) return undefined;
   await file.write(piece + line({ end: true, entries: count }));
   await file.commit();
