@@ -154,8 +154,13 @@ describe('collectGarbage() beside an agent', () => {
         if (synced) agent.source.synced();
         const staleBefore = entriesOf(agent.opened.fake).filter((words) => !agent.has.has(words.split('=')[0] ?? ''));
         const result = await collect(agent, interfere(agent, changes));
-        for (const [prefix, identity] of agent.has)
-          expect(`${prefix}=${agent.stored(prefix)}`).toBe(`${prefix}=${identity}`);
+        for (const [prefix, identity] of agent.has) {
+          const stored = agent.stored(prefix);
+          // What changed within the microseconds before its delete comes back as it was walked when the agent is lost
+          // right after that: nobody can say what it became.
+          if (result instanceof ToolError && agent.touched.has(prefix)) expect(stored, prefix).toBeDefined();
+          else expect(`${prefix}=${stored}`).toBe(`${prefix}=${identity}`);
+        }
         if (result instanceof ToolError) return;
         for (const words of staleBefore) {
           const [prefix = '', identity] = words.split('=');
