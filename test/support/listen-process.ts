@@ -30,7 +30,8 @@ export interface HttpAnswer {
   readonly text: string;
 }
 
-const PATIENCE_MS = 15_000;
+/** Far more than anything takes: only what never comes is waited for so long. */
+const PATIENCE_MS = 60_000;
 
 export class ListenProcess {
   readonly child: ChildProcessWithoutNullStreams;
