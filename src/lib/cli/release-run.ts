@@ -1,10 +1,11 @@
 /** `ipc release` between its flags and its report. */
 
 import { applyDelete, type DeletePlan, planDelete } from '../change/delete-entries.ts';
-import { NotFoundError } from '../errors.ts';
+import { IncompleteError, NotFoundError } from '../errors.ts';
 import { parsePrefix } from '../net/prefix.ts';
 import type { ReleaseModel } from '../output/release-view.ts';
 import { readClaims } from '../restore/claims.ts';
+import { isPinned } from '../restore/fill-new-map.ts';
 import { readMapNumbers } from '../restore/map-numbers.ts';
 import { planRelease, type ReleasePlan } from '../restore/release-plan.ts';
 import { releasedState } from '../restore/released-state.ts';
@@ -150,6 +151,7 @@ export class ReleaseRun {
     }: { readonly plan: ReleasePlan; readonly deletes: readonly DeletePlan[]; readonly time: string },
   ): Promise<ReleaseDone> {
     const { ipcache } = target;
+    requireInPlace(target);
     const numbers = new Map<string, number>(
       plan.prefixes.map(({ placeholder }) => [placeholder.prefix, placeholder.identity]),
     );
@@ -163,6 +165,7 @@ export class ReleaseRun {
         .map(({ prefix }) => numbers.get(prefix)),
     );
     const freed = new Set(plan.freed.filter((identity) => !kept.has(identity)));
+    requireInPlace(target);
     await target.state?.write(releasedState(state, { freed, deleted, time }));
     return { deleted, freed, backup: backup?.path };
   }
@@ -179,6 +182,17 @@ function requireState(directory: string, state: StateCheckpoint | undefined): St
     code: 'NO_STATE',
     hint: 'ipc restore keeps what is released later; name its directory with --state-dir',
     operands: { path: directory },
+  });
+}
+
+/** What another map has meanwhile was not looked at: its numbers must not become free. @throws {IncompleteError} */
+function requireInPlace({ ipcache: { map } }: ChangeMap): void {
+  const { path, kernel, info } = map;
+  if (path === undefined || isPinned(kernel, path, info.id)) return;
+  throw new IncompleteError(`Cannot finish: another map was pinned to ${path} meanwhile`, {
+    code: 'MAP_REPLACED',
+    hint: 'no number was freed; run it again: it then releases from the map that is there now',
+    operands: { path, mapId: info.id },
   });
 }
 

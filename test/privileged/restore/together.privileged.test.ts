@@ -1,5 +1,6 @@
 /** Restore with others at work: a program that looks addresses up, another ipc, an agent that replaces the pin. */
 import { readFileSync, renameSync } from 'node:fs';
+import { PassThrough } from 'node:stream';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import Release from '../../../src/commands/release.ts';
 import Restore from '../../../src/commands/restore.ts';
@@ -11,6 +12,7 @@ import { lockState } from '../../../src/lib/state/lock.ts';
 import { loadProgram } from '../../support/load-program.ts';
 import { bpfDescriptors } from '../../support/real-kernel.ts';
 import { Site } from '../../support/restore-site.ts';
+import { errorOf } from '../../support/run-command.ts';
 
 let site: Site;
 let before: number;
@@ -102,6 +104,27 @@ it('a pin that is replaced while it is restored is noticed, and nothing is remem
     expect(stderr).toContain('MAP_REPLACED');
     expect(site.stateText).toBeUndefined();
   }
+});
+
+it('a pin that is replaced while it is released is noticed, and no number becomes free', async () => {
+  const other = `${site.pins}/other`;
+  site.map(ENTRIES, { pin: other });
+  site.map(ENTRIES);
+  await site.report(Restore, ['--map', site.pin, ...none()]);
+  const text = site.stateText;
+  const claims = new PassThrough();
+  const argv = ['--now', '--claims', 'ndjson:-', '--json'];
+  const done = site.run(Release, argv, { stdinStream: claims });
+  claims.write('{"op":"upsert","prefix":"192.0.2.0/24","identity":16777300,"source":"generated"}\n');
+  await new Promise((resolve) => setTimeout(resolve, 500));
+  renameSync(other, site.pin);
+  claims.end('{"op":"synced"}\n');
+  const { exitCode, stderr, stdout } = await done;
+  expect([exitCode, stdout]).toEqual([7, '']);
+  expect(errorOf({ stderr })).toMatchObject({ code: 'MAP_REPLACED', path: site.pin });
+  expect(site.stateText).toBe(text);
+  expect(Object.keys(await site.numbers())).toHaveLength(3);
+  expect(await site.report(Release, ['--now'])).toMatchObject({ summary: { unknown: 3, freed: 0 } });
 });
 
 it('--hand-over writes the checkpoint of the agent that starts next, and only if that loses nothing', async () => {
