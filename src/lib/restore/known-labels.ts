@@ -5,16 +5,19 @@ import { SOURCE_CIDR } from '../identity/label.ts';
 import { parseLabelCidr } from '../identity/label-cidr.ts';
 import { scopeForLabels } from '../identity/label-scope.ts';
 import type { Labels } from '../identity/labels.ts';
-import { scopeBits } from '../identity/numeric-identity.ts';
+import { SCOPE_LOCAL, scopeBits } from '../identity/numeric-identity.ts';
 import type { IdentityOptions } from '../identity/options.ts';
 import { ReservedIdentities } from '../identity/reserved-identities.ts';
-import { type Prefix, samePrefixBits } from '../net/prefix.ts';
+import { formatPrefix, type Prefix, samePrefixBits } from '../net/prefix.ts';
 
 /** The checkpoint of the agent: the meaning that numbers have now. */
 export class KnownLabels {
   readonly options: IdentityOptions;
   readonly #byNumber = new Map<number, Labels>();
-  readonly #byLabels = new Map<string, number>();
+  /** Every record of which one may ask by labels, in the order of the checkpoint. */
+  readonly #numbered: IdentityRecord[] = [];
+  /** Of them, the first one for each label set; made when somebody asks. */
+  #byLabels: ReadonlyMap<string, number> | undefined;
   /** Numbers whose labels belong to another scope, or to a fixed number, by now. */
   readonly rescoped: number[] = [];
   /** Numbers that the checkpoint has twice with different labels; the first record counts. */
@@ -25,13 +28,13 @@ export class KnownLabels {
   constructor(records: readonly IdentityRecord[] | undefined, options: IdentityOptions) {
     this.options = options;
     const reserved = new ReservedIdentities(options);
-    for (const { id, labels } of records ?? []) {
-      const scope = scopeForLabels(labels);
-      const isFixed = reserved.lookupByLabels(labels) !== undefined;
+    for (const record of records ?? []) {
+      const { id, labels } = record;
+      const { scope, isFixed } = placeOf(labels, reserved);
       if (scope === 0 || scope !== scopeBits(id) || isFixed) {
         this.rescoped.push(id);
         // It still says that these labels had this number, for whoever has to choose between it and a map.
-        if (scope !== 0 && !isFixed) this.#noteNumber(labels, id);
+        if (scope !== 0 && !isFixed) this.#numbered.push(record);
         continue;
       }
       const known = this.#byNumber.get(id);
@@ -40,14 +43,14 @@ export class KnownLabels {
         continue;
       }
       this.#byNumber.set(id, labels);
-      this.#noteNumber(labels, id);
+      this.#numbered.push(record);
       if (this.#isOfOtherFamilies(labels)) this.worldMoved++;
     }
   }
 
   /** There is nothing that a number or a label set could disagree with. */
   get isEmpty(): boolean {
-    return this.#byLabels.size === 0;
+    return this.#numbered.length === 0;
   }
 
   get size(): number {
@@ -65,17 +68,13 @@ export class KnownLabels {
 
   /** The number of a label set; `world` and `world-ipv4` are one label here. */
   numberOf(labels: Labels): number | undefined {
+    this.#byLabels ??= numbersByLabels(this.#numbered);
     return this.#byLabels.get(plainWorld(labels));
   }
 
   /** The labels that a prefix has by itself. */
   guess(prefix: Prefix): Labels {
     return cidrLabels(prefix, this.options);
-  }
-
-  #noteNumber(labels: Labels, id: number): void {
-    const text = plainWorld(labels);
-    if (!this.#byLabels.has(text)) this.#byLabels.set(text, id);
   }
 
   #isOfOtherFamilies(labels: Labels): boolean {
@@ -85,6 +84,25 @@ export class KnownLabels {
   }
 }
 
+/** The label set of a prefix, which nearly all are: of local scope, and no fixed number's. */
+const OF_PREFIX = /^cidr:[0-9a-f./-]+=;reserved:world(-ipv[46])?=;$/;
+
+/** Scope bits of a label set, and whether it has a fixed number. */
+function placeOf(labels: Labels, reserved: ReservedIdentities): { readonly scope: number; readonly isFixed: boolean } {
+  if (OF_PREFIX.test(labels.sortedList)) return { scope: SCOPE_LOCAL, isFixed: false };
+  const apart = labels.expand();
+  return { scope: scopeForLabels(apart), isFixed: reserved.lookupByLabels(apart) !== undefined };
+}
+
+function numbersByLabels(records: readonly IdentityRecord[]): ReadonlyMap<string, number> {
+  const numbers = new Map<string, number>();
+  for (const { id, labels } of records) {
+    const text = plainWorld(labels);
+    if (!numbers.has(text)) numbers.set(text, id);
+  }
+  return numbers;
+}
+
 /** Whether two label sets mean the same, if `world` was only split into its families or joined again. */
 export function sameMeaning(a: Labels, b: Labels): boolean {
   return a.sortedList === b.sortedList || plainWorld(a) === plainWorld(b);
@@ -92,7 +110,11 @@ export function sameMeaning(a: Labels, b: Labels): boolean {
 
 /** Whether the labels cannot be those of the prefix: they are of a network that it does not lie in. */
 export function contradicts(prefix: Prefix, labels: Labels): boolean {
-  if (!labels.sortedList.includes('cidr:')) return false;
+  const list = labels.sortedList;
+  const first = list.indexOf('cidr:');
+  if (first < 0) return false;
+  // Nearly always the one network is the prefix itself.
+  if (list.startsWith(`cidr:${formatPrefix(prefix)}=;`, first) && list.indexOf('cidr:', first + 1) < 0) return false;
   for (const label of labels) {
     if (label.source !== SOURCE_CIDR) continue;
     const cidr = parseLabelCidr(label.key);

@@ -140,17 +140,16 @@ export class RestorePlanner {
 
   #labelled(prefix: Prefix, text: string, identity: number): Unplanned {
     const { known, labelsInSource, remembered } = this.#input;
-    const entry = { prefix: text, identity };
     const ofSource = labelsInSource?.(identity);
-    if (ofSource !== undefined) return { ...entry, kind: 'known', labels: ofSource, labelsFrom: 'snapshot' };
+    if (ofSource !== undefined) return knownEntry(text, identity, { labels: ofSource, labelsFrom: 'snapshot' });
     const now = known.labels(identity);
-    if (now !== undefined) return { ...entry, kind: 'known', labels: now, labelsFrom: 'allocator' };
+    if (now !== undefined) return knownEntry(text, identity, { labels: now, labelsFrom: 'allocator' });
     const before = remembered?.(identity, text);
-    if (before !== undefined && before.labelsFrom !== 'guessed') return { ...entry, kind: 'known', ...before };
-    if (this.#uses.get(identity) !== 1) return { ...entry, kind: 'unknown' };
+    if (before !== undefined && before.labelsFrom !== 'guessed') return knownEntry(text, identity, before);
+    if (this.#uses.get(identity) !== 1) return { prefix: text, identity, kind: 'unknown' };
     const isLazy = this.#input.lazyGuesses === true && known.isEmpty;
     if (isLazy) return { prefix: text, identity, kind: 'guessed', labelsFrom: 'guessed' };
-    return { ...entry, kind: 'guessed', labels: known.guess(prefix), labelsFrom: 'guessed' };
+    return { prefix: text, identity, kind: 'guessed', labels: known.guess(prefix), labelsFrom: 'guessed' };
   }
 
   /** The number that the checkpoint has for the labels of the entry, where it is another one. */
@@ -174,6 +173,10 @@ export class RestorePlanner {
 }
 
 type Unplanned = Omit<PlannedEntry, 'action' | 'reason' | 'writes' | 'other'>;
+
+function knownEntry(prefix: string, identity: number, { labels, labelsFrom }: Remembered): Unplanned {
+  return { prefix, identity, kind: 'known', labels, labelsFrom };
+}
 
 function conflict(entry: Unplanned, reason: ConflictReason, other?: number): PlannedEntry {
   return { ...entry, action: 'conflict', reason, ...(other !== undefined && { other }) };
