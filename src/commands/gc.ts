@@ -135,6 +135,7 @@ export default class Gc extends BaseCommand {
     const model = await new GcRun(target, {
       ...common,
       desired: desired.states,
+      undo: { shared, soleWriter: flags['sole-writer'] },
       now: () => runtime.now(),
       progress: new Progress({ runtime, logger, unit: 'entries deleted' }),
     }).run();

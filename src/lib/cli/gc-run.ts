@@ -19,6 +19,7 @@ import { type GcWords, gcWords, keptItem, staleItem } from './gc-items.ts';
 import type { Log } from './log.ts';
 import { pause } from './pause.ts';
 import type { Progress } from './progress.ts';
+import { type UndoContext, undoCommand } from './undo-command.ts';
 
 export interface GcRunOptions {
   readonly desired: readonly DesiredState[];
@@ -30,6 +31,7 @@ export interface GcRunOptions {
   readonly dryRun: boolean;
   /** List also what a rule keeps. */
   readonly allItems: boolean;
+  readonly undo: UndoContext;
   /** Of the last hour, from the state. */
   readonly now: () => number;
   readonly signal: AbortSignal;
@@ -158,7 +160,7 @@ export class GcRun {
       warnings: [],
       shown: allItems ? undefined : MOST_SHOWN,
       backup,
-      undo: backup === undefined ? undefined : this.#undo(backup),
+      undo: backup === undefined ? undefined : undoCommand(backup, this.#target.facts, this.#options.undo),
     };
   }
 
@@ -171,11 +173,6 @@ export class GcRun {
     for (const { row, why } of kept) {
       yield keptItem({ prefix: rows.prefixText(row), identity: rows.identity(row) }, why);
     }
-  }
-
-  #undo(backup: string): string {
-    const { id, pin } = this.#target.facts;
-    return `ipc set --from-backup ${backup} --map ${pin ?? `id:${id}`}`;
   }
 
   #log(step: GarbageStep): void {

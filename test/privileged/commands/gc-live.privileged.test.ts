@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import Gc from '../../../src/commands/gc.ts';
+import SetCommand from '../../../src/commands/set.ts';
 import { openPin } from '../../../src/lib/bpf/open-pin.ts';
 import { LinuxKernel } from '../../../src/lib/native/linux-kernel.ts';
 import { type InstalledProgram, installProgram } from '../../support/installed-program.ts';
@@ -88,6 +89,10 @@ describe('ipc gc --against agent', () => {
     });
     expect(Object.keys(await mapWords(pin))).toHaveLength(9);
     expect(agent.listings).toBe(2);
+    const undo = (report.undo as string).split(' ').slice(2);
+    const back = await runCommand(SetCommand, [...undo, '--quiet'], { env: { CILIUM_SOCK: agent.socket } });
+    expect(back.exitCode).toBe(0);
+    expect(Object.keys(await mapWords(pin))).toHaveLength(10);
   });
 
   it('everything else is refused there', async () => {

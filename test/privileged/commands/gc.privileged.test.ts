@@ -107,7 +107,7 @@ describe('ipc gc', () => {
 
     const words = (report.undo as string).split(' ');
     expect(words.slice(0, 2)).toEqual(['ipc', 'set']);
-    const undo = await runCommand(SetCommand, [...words.slice(2), '--state-dir', state, '--json', '--quiet'], {
+    const undo = await runCommand(SetCommand, [...words.slice(2), '--json', '--quiet'], {
       env: { CILIUM_SOCK: '/nonexistent/agent.sock' },
     });
     expect(JSON.parse(undo.stdout)).toMatchObject({ complete: true, summary: { added: 20, kept: 0 } });
