@@ -1,6 +1,9 @@
 /** The entries of the cache, whichever rules of ownership they follow. */
 import type { Identity } from '../identity/local-allocator.ts';
-import type { CacheEntry, IpcacheEvent, PodMetadata } from './listener.ts';
+import type { CacheEntry, PodMetadata } from './listener.ts';
+import type { NamedPortTable } from './named-ports.ts';
+import type { PackedKey } from './packed-key.ts';
+import type { PrefixLengths } from './prefix-lengths.ts';
 import type { PrefixState } from './prefix-state.ts';
 import type { Flattened } from './resource-info.ts';
 
@@ -66,6 +69,12 @@ export interface BatchResult {
   readonly afterRelease: (deallocated: readonly number[]) => void;
 }
 
+/** One key and what it has, valid until the next one is asked for. */
+export interface KeyView {
+  readonly key: PackedKey;
+  readonly entry: CacheEntry;
+}
+
 export interface EntryStore {
   readonly size: number;
   get(key: string): CacheEntry | undefined;
@@ -77,9 +86,20 @@ export interface EntryStore {
   /** Whether an endpoint of the same address hides this prefix from the listeners. */
   isShadowed(key: string): boolean;
   entries(): IterableIterator<readonly [key: string, entry: CacheEntry]>;
+  /** As `entries`, in one object that is filled again for the next one. */
+  views(): IterableIterator<KeyView>;
   upsert(key: string, value: DirectValue, owner: string): UpsertOutcome;
+  /** As `upsert`; key and value are read during the call and not kept. */
+  upsertPacked(key: PackedKey, value: DirectValue, owner: string): UpsertOutcome;
   delete(key: string, request: DeleteRequest): DeleteOutcome;
   batch(): Batch;
 }
 
-export type Publish = (event: IpcacheEvent) => void;
+/** @typeParam Change what is told of a change */
+export interface EntryStoreSetup<Change> {
+  readonly publish: (change: Change) => void;
+  readonly lengths: PrefixLengths;
+  readonly namedPorts: NamedPortTable;
+  /** Whole seconds since some moment. */
+  readonly seconds?: (() => number) | undefined;
+}

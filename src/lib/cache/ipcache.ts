@@ -8,6 +8,7 @@ import type { NumericIdentity } from '../identity/numeric-identity.ts';
 import type { IdentityOptions } from '../identity/options.ts';
 import type { Prefix } from '../net/prefix.ts';
 import { prefixOf, prefixTextOf } from './cache-key.ts';
+import type { EntryChange } from './entry-change.ts';
 import type { DeleteOutcome, DeleteRequest, DirectValue, EntryStore, UpsertOutcome } from './entry-store.ts';
 import { InjectionLoop, type Scheduler } from './injection-loop.ts';
 import { InjectionQueue } from './injection-queue.ts';
@@ -17,6 +18,7 @@ import type { CacheEntry, IpcacheEvent, IpcacheListener } from './listener.ts';
 import { Metadata, type MetadataRemoval, type MetadataUpdate } from './metadata.ts';
 import { NamedPortTable } from './named-ports.ts';
 import { NumberMeanings } from './number-meanings.ts';
+import type { PackedKey } from './packed-key.ts';
 import { PrefixLengths } from './prefix-lengths.ts';
 import type { PrefixState } from './prefix-state.ts';
 import type { CacheProblem } from './problem.ts';
@@ -63,9 +65,10 @@ export class Ipcache {
     this.#onProblem = onProblem;
     this.#isReady = setup.startsReady ?? true;
     this.metadata = new Metadata((prefix, conflict) => onProblem({ kind: 'conflict', prefix, conflict }));
-    const publish = (event: IpcacheEvent): void => this.#publish(event);
-    const store = { publish, lengths: this.lengths, namedPorts: this.#namedPorts, seconds: setup.seconds };
-    this.entries = setup.strictUpstream ? new UpstreamEntries(store) : new LayeredEntries(store);
+    const store = { lengths: this.lengths, namedPorts: this.#namedPorts, seconds: setup.seconds };
+    this.entries = setup.strictUpstream
+      ? new UpstreamEntries({ ...store, publish: (event) => this.#publish(event) })
+      : new LayeredEntries({ ...store, publish: (change) => this.#publishChange(change) });
     this.#injector = new Injector({
       metadata: this.metadata,
       entries: this.entries,
@@ -123,6 +126,11 @@ export class Ipcache {
    */
   upsert(key: string, value: DirectValue, { owner = '' }: DirectOptions = {}): UpsertOutcome {
     return this.#seen(this.entries.upsert(key, value, owner));
+  }
+
+  /** As `upsert`, for whoever has very many: key and value may be filled anew after the call. */
+  upsertPacked(key: PackedKey, value: DirectValue, { owner = '' }: DirectOptions = {}): UpsertOutcome {
+    return this.#seen(this.entries.upsertPacked(key, value, owner));
   }
 
   /** Takes back what the same source (and owner) said; the next weaker value comes into sight. */
@@ -216,6 +224,13 @@ export class Ipcache {
 
   #publish(event: IpcacheEvent): void {
     for (const listener of this.#listeners) listener.onIpcacheEvent(event);
+  }
+
+  #publishChange(change: EntryChange): void {
+    for (const listener of this.#listeners) {
+      if (listener.onEntryChange === undefined) listener.onIpcacheEvent(change.event());
+      else listener.onEntryChange(change);
+    }
   }
 
   #seen<T extends UpsertOutcome | DeleteOutcome>(outcome: T): T {

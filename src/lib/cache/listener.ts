@@ -1,5 +1,7 @@
 /** What the cache tells those who follow it, above all the listener that writes the map. */
 
+import type { EntryChange } from './entry-change.ts';
+
 export interface PodMetadata {
   readonly namespace: string;
   readonly name: string;
@@ -46,4 +48,6 @@ export type IpcacheEvent =
 export interface IpcacheListener {
   /** Called in order, from within the change; must not change the cache. */
   onIpcacheEvent(event: IpcacheEvent): void;
+  /** Called instead, where a listener needs no object that it can keep: the change is only valid during the call. */
+  onEntryChange?(change: EntryChange): void;
 }

@@ -1,5 +1,7 @@
 /** Which port names stand for which ports, by the identities that define them (Cilium 1.21, pkg/types/portmap.go). */
-import type { NamedPort, NamedPorts } from './listener.ts';
+import type { CacheEntry, NamedPort, NamedPorts } from './listener.ts';
+
+type PortOwner = Pick<CacheEntry, 'identity' | 'pod'>;
 
 const NO_PORTS: NamedPorts = {};
 
@@ -22,6 +24,17 @@ export class NamedPortTable {
       if (!samePort(before?.[name], port) && this.#add(identity, name, port)) changed = true;
     }
     return changed;
+  }
+
+  /** As `update`, from what an address had and has; undefined for nothing. */
+  move(before: PortOwner | undefined, after: PortOwner | undefined): boolean {
+    const left = before?.pod?.namedPorts;
+    const came = after?.pod?.namedPorts;
+    if (left === undefined && came === undefined) return false;
+    if (before !== undefined && before.identity === after?.identity) return this.update(after.identity, left, came);
+    const isLess = before !== undefined && this.update(before.identity, left, undefined);
+    const isMore = after !== undefined && this.update(after.identity, undefined, came);
+    return isLess || isMore;
   }
 
   #add(identity: number, name: string, port: NamedPort): boolean {

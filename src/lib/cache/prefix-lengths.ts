@@ -7,11 +7,17 @@ export class PrefixLengths {
   readonly #counts = { ipv4: new Uint32Array(33), ipv6: new Uint32Array(129) };
 
   add(key: string): void {
-    this.#change(key, 1);
+    this.#changeOf(key, 1);
   }
 
   remove(key: string): void {
-    this.#change(key, -1);
+    this.#changeOf(key, -1);
+  }
+
+  /** @param by how many keys of this length there are more */
+  change(family: 'ipv4' | 'ipv6', length: number, by: number): void {
+    const counts = this.#counts[family];
+    counts[length] = (counts[length] ?? 0) + by;
   }
 
   /** Longest first; full length and 0 are always there. */
@@ -23,11 +29,9 @@ export class PrefixLengths {
     return lengths;
   }
 
-  #change(key: string, by: number): void {
+  #changeOf(key: string, by: number): void {
     const family = key.includes(':') ? 'ipv6' : 'ipv4';
-    const length = isEndpointKey(key) ? LONGEST[family] : lengthOf(key);
-    const counts = this.#counts[family];
-    counts[length] = (counts[length] ?? 0) + by;
+    this.change(family, isEndpointKey(key) ? LONGEST[family] : lengthOf(key), by);
   }
 }
 

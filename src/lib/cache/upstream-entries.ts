@@ -4,9 +4,18 @@
  * to foretell what an agent will do; nothing of it feeds a map.
  */
 import { endpointKeyOf, isEndpointKey, prefixTextOf } from './cache-key.ts';
-import type { Batch, DeleteOutcome, DeleteRequest, DirectValue, EntryStore, UpsertOutcome } from './entry-store.ts';
-import type { EntryStoreSetup } from './layered-entries.ts';
-import type { CacheEntry } from './listener.ts';
+import type {
+  Batch,
+  DeleteOutcome,
+  DeleteRequest,
+  DirectValue,
+  EntryStore,
+  EntryStoreSetup,
+  KeyView,
+  UpsertOutcome,
+} from './entry-store.ts';
+import type { CacheEntry, IpcacheEvent } from './listener.ts';
+import { PackedKey } from './packed-key.ts';
 import { allowOverwrite } from './source-rank.ts';
 import { UpstreamBatch } from './upstream-batch.ts';
 import { UpstreamEntry } from './upstream-entry.ts';
@@ -21,9 +30,9 @@ export interface UpstreamWrite {
 
 export class UpstreamEntries implements EntryStore {
   readonly #table = new Map<string, UpstreamEntry>();
-  readonly #setup: EntryStoreSetup;
+  readonly #setup: EntryStoreSetup<IpcacheEvent>;
 
-  constructor(setup: EntryStoreSetup) {
+  constructor(setup: EntryStoreSetup<IpcacheEvent>) {
     this.#setup = setup;
   }
 
@@ -46,12 +55,22 @@ export class UpstreamEntries implements EntryStore {
     return this.#table.entries();
   }
 
+  /** @throws {TypeError} for a key in a spelling that only Cilium has */
+  *views(): IterableIterator<KeyView> {
+    const key = new PackedKey();
+    for (const [text, entry] of this.#table) yield { key: key.read(text), entry };
+  }
+
   batch(): Batch {
     return new UpstreamBatch(this);
   }
 
   upsert(key: string, value: DirectValue): UpsertOutcome {
     return this.write(key, { value, force: false, fromDirect: true, overwrittenDirectSource: '' });
+  }
+
+  upsertPacked(key: PackedKey, value: DirectValue): UpsertOutcome {
+    return this.upsert(key.text(), value);
   }
 
   delete(key: string, { source, pod }: DeleteRequest): DeleteOutcome {
@@ -64,7 +83,7 @@ export class UpstreamEntries implements EntryStore {
     this.#table.delete(key);
     this.#setup.lengths.remove(key);
     this.#tellDeleted(key, present);
-    return { kind: 'deleted', namedPortsChanged: this.#updatePorts(present, undefined) };
+    return { kind: 'deleted', namedPortsChanged: this.#setup.namedPorts.move(present, undefined) };
   }
 
   write(key: string, { value, force, fromDirect, overwrittenDirectSource }: UpstreamWrite): UpsertOutcome {
@@ -101,7 +120,7 @@ export class UpstreamEntries implements EntryStore {
       const entry = next.encryptKey === (value.encryptKey ?? 0) ? next : next.withKey(value.encryptKey ?? 0);
       this.#setup.publish({ kind: 'upsert', prefix: prefixTextOf(key), entry, old: old?.copy() });
     }
-    return { kind: 'applied', namedPortsChanged: this.#updatePorts(present, next) };
+    return { kind: 'applied', namedPortsChanged: this.#setup.namedPorts.move(present, next) };
   }
 
   #tellDeleted(key: string, gone: UpstreamEntry): void {
@@ -118,16 +137,6 @@ export class UpstreamEntries implements EntryStore {
       hidden.shadowed = false;
       this.#setup.publish({ kind: 'upsert', prefix, entry: hidden.copy(), old: gone });
     }
-  }
-
-  #updatePorts(before: UpstreamEntry | undefined, after: UpstreamEntry | undefined): boolean {
-    const { namedPorts } = this.#setup;
-    if (before !== undefined && before.identity === after?.identity) {
-      return namedPorts.update(after.identity, before.pod?.namedPorts, after.pod?.namedPorts);
-    }
-    const left = before !== undefined && namedPorts.update(before.identity, before.pod?.namedPorts, undefined);
-    const came = after !== undefined && namedPorts.update(after.identity, undefined, after.pod?.namedPorts);
-    return left || came;
   }
 }
 

@@ -1,7 +1,7 @@
 /** One entry with the marks by which Cilium 1.21 lets its two APIs share a key. */
 import type { DirectValue } from './entry-store.ts';
-import { samePod } from './layer.ts';
 import type { CacheEntry, PodMetadata } from './listener.ts';
+import { samePod } from './same-entry.ts';
 
 export class UpstreamEntry implements CacheEntry {
   readonly identity: number;

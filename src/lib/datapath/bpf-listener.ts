@@ -2,19 +2,26 @@
  * Follows the cache and keeps the map like it: every event is one update or one delete of bytes. Whoever takes the bytes
  * writes them; the old pair of key and value is never needed.
  */
-import type { CacheEntry, IpcacheEvent, IpcacheListener } from '../cache/listener.ts';
+import { EntryChange } from '../cache/entry-change.ts';
+import type { IpcacheEvent, IpcacheListener } from '../cache/listener.ts';
+import { sameInMap } from '../cache/same-entry.ts';
 import { LayoutError } from '../errors.ts';
 import { KEY_BYTES, type Layout } from '../ipcache/layout.ts';
-import { writeEventKey } from './event-key.ts';
+import { writePackedKey } from './event-key.ts';
 import { ValueEncoder } from './event-value.ts';
 import type { TunnelRules } from './tunnel-endpoint.ts';
 
+/** Makes the event to tell of, for whoever wants to keep it; only during the call that it is given to. */
+export interface EventMaker {
+  event(): IpcacheEvent;
+}
+
 /** Takes changes of the map as bytes. Buffers are only valid during the call. */
 export interface MapChanges {
-  /** @param event what made the change, for whoever is told of its outcome */
-  upsert(key: Uint8Array, value: Uint8Array, event: IpcacheEvent): void;
+  /** @param change what made the change, for whoever is told of its outcome */
+  upsert(key: Uint8Array, value: Uint8Array, change: EventMaker): void;
   /** @param identity what the entry had: the map's entry goes only when it has that */
-  remove(key: Uint8Array, identity: number, event: IpcacheEvent): void;
+  remove(key: Uint8Array, identity: number, change: EventMaker): void;
 }
 
 export interface BpfListenerOptions {
@@ -30,6 +37,7 @@ export class BpfListener implements IpcacheListener {
   readonly #values: ValueEncoder;
   readonly #key = new Uint8Array(KEY_BYTES);
   readonly #value: Uint8Array;
+  readonly #change = new EntryChange();
   #unchanged = 0;
 
   constructor(options: BpfListenerOptions) {
@@ -44,36 +52,31 @@ export class BpfListener implements IpcacheListener {
   }
 
   onIpcacheEvent(event: IpcacheEvent): void {
-    if (event.kind === 'upsert' && event.old !== undefined && isSameValue(event.entry, event.old)) {
+    this.onEntryChange(this.#change.assign(event));
+  }
+
+  onEntryChange(change: EntryChange): void {
+    // Source and pod are not in the map.
+    if (change.hasOld && sameInMap(change.entry, change.old)) {
       this.#unchanged++;
       return;
     }
     try {
-      this.#pass(event);
+      this.#pass(change);
     } catch (error) {
       if (!(error instanceof LayoutError)) throw error;
-      this.#options.onUnwritable?.(event, error);
+      this.#options.onUnwritable?.(change.event(), error);
     }
   }
 
-  #pass(event: IpcacheEvent): void {
+  #pass(change: EntryChange): void {
     const { layout, changes } = this.#options;
-    writeEventKey(layout, event.prefix, this.#key);
-    if (event.kind === 'delete') {
-      changes.remove(this.#key, event.entry.identity, event);
+    writePackedKey(layout, change.key, this.#key);
+    if (change.isDelete) {
+      changes.remove(this.#key, change.entry.identity, change);
     } else {
-      this.#values.write(event.entry, this.#value);
-      changes.upsert(this.#key, this.#value, event);
+      this.#values.write(change.entry, this.#value);
+      changes.upsert(this.#key, this.#value, change);
     }
   }
-}
-
-/** Source and pod are not in the map. */
-function isSameValue(a: CacheEntry, b: CacheEntry): boolean {
-  return (
-    a.identity === b.identity &&
-    a.encryptKey === b.encryptKey &&
-    a.endpointFlags === b.endpointFlags &&
-    a.hostIP === b.hostIP
-  );
 }

@@ -5,7 +5,7 @@
 import type { BpfMap } from '../bpf/map.ts';
 import type { IpcacheEvent } from '../cache/listener.ts';
 import { KEY_BYTES, type Layout } from '../ipcache/layout.ts';
-import type { MapChanges } from './bpf-listener.ts';
+import type { EventMaker, MapChanges } from './bpf-listener.ts';
 import { ParkedWrites } from './parked-writes.ts';
 import { RetryDelay } from './retry-delay.ts';
 import { identityOf } from './stored-identity.ts';
@@ -104,8 +104,8 @@ export class MapWriter implements MapChanges {
     return this.#round.isFull ? `map full ${maxEntries}/${maxEntries}` : `the kernel answered ${this.lastErrno}`;
   }
 
-  upsert(key: Uint8Array, value: Uint8Array, event?: IpcacheEvent): void {
-    const events = this.#eventsOf(event);
+  upsert(key: Uint8Array, value: Uint8Array, change?: EventMaker): void {
+    const events = this.#eventsOf(change);
     if (identityOf(this.#options.layout, value) === 0) {
       this.#counts.zeroIdentities++;
       this.#tell({ kind: 'zero-identity', message: 'identity 0 is never written', key: key.slice() });
@@ -122,8 +122,8 @@ export class MapWriter implements MapChanges {
   }
 
   /** @param identity what is meant to be deleted; ANY_IDENTITY for whatever is there */
-  remove(key: Uint8Array, identity: number, event?: IpcacheEvent): void {
-    const events = this.#eventsOf(event);
+  remove(key: Uint8Array, identity: number, change?: EventMaker): void {
+    const events = this.#eventsOf(change);
     const waiting = this.#queue.holds(key) ? this.#queue : this.#parked.queue;
     const index = waiting.holds(key) ? waiting.find(key) : -1;
     let expected = identity;
@@ -243,8 +243,8 @@ export class MapWriter implements MapChanges {
     this.#timer = ms === undefined ? undefined : timers.setTimeout(() => this.poke(), ms);
   }
 
-  #eventsOf(event: IpcacheEvent | undefined): readonly IpcacheEvent[] {
-    return event === undefined || this.#options.onOutcome === undefined ? NO_EVENTS : [event];
+  #eventsOf(change: EventMaker | undefined): readonly IpcacheEvent[] {
+    return change === undefined || this.#options.onOutcome === undefined ? NO_EVENTS : [change.event()];
   }
 
   #settle(events: readonly IpcacheEvent[], isApplied: boolean): void {

@@ -3,9 +3,10 @@
  * together in short turns, so that events go on meanwhile.
  */
 import { setImmediate } from 'node:timers/promises';
-import { endpointKeyOf, prefixTextOf } from '../cache/cache-key.ts';
+import { endpointKeyOf } from '../cache/cache-key.ts';
 import type { Ipcache } from '../cache/ipcache.ts';
 import type { IpcacheEvent, IpcacheListener } from '../cache/listener.ts';
+import type { PackedKey } from '../cache/packed-key.ts';
 import { ToolError } from '../errors.ts';
 import type { CachingAllocator } from '../identity/caching-allocator.ts';
 import { canonicalLabels } from '../identity/label-resolver.ts';
@@ -94,7 +95,7 @@ export class Keeper implements IpcacheListener {
     const begun = clock.monotonic();
     this.#isDirty = false;
     const keys = await this.#collect();
-    const ingress = [...prefixesOf(keys.take(IDENTITY_INGRESS))];
+    const ingress = [...(keys.take(IDENTITY_INGRESS) ?? [])];
     const time = timeText(clock.now());
     const identities = new Counted(this.#identities(keys));
     await state.stream({ ...facts(isFinal), time, bootId, identities, ingress });
@@ -106,14 +107,19 @@ export class Keeper implements IpcacheListener {
     const { entries } = this.#setup.cache;
     const keys = new NumberedKeys();
     let seen = 0;
-    for (const [key, { identity }] of entries.entries()) {
+    for (const { key, entry } of entries.views()) {
       if (++seen % TURN_ENTRIES === 0) await setImmediate();
-      if (!isKept(identity)) continue;
-      // An endpoint and the prefix that it hides are one prefix here.
-      if (entries.isShadowed(key) && entries.get(endpointKeyOf(key) ?? '')?.identity === identity) continue;
-      keys.add(identity, key);
+      if (isKept(entry.identity) && !this.#isTwice(key, entry.identity)) keys.add(entry.identity, key);
     }
     return keys;
+  }
+
+  /** An endpoint and the prefix that it hides are one prefix here. */
+  #isTwice(key: PackedKey, identity: number): boolean {
+    if (!key.isHostPrefix) return false;
+    const { entries } = this.#setup.cache;
+    const prefix = key.text();
+    return entries.isShadowed(prefix) && entries.get(endpointKeyOf(prefix) ?? '')?.identity === identity;
   }
 
   /**
@@ -124,10 +130,10 @@ export class Keeper implements IpcacheListener {
     for (const { id, labels } of this.#setup.allocator.identities()) {
       const own = keys.take(id);
       if (own === undefined) continue;
-      yield { identity: id, labels: canonicalLabels(labels), labelsFrom: 'listen', prefixes: prefixesOf(own) };
+      yield { identity: id, labels: canonicalLabels(labels), labelsFrom: 'listen', prefixes: own };
     }
     // Numbers that a source gave by itself: their labels are not known here.
-    for (const identity of keys.numbers()) yield { identity, prefixes: prefixesOf(keys.take(identity)) };
+    for (const identity of keys.numbers()) yield { identity, prefixes: keys.take(identity) ?? [] };
   }
 }
 
@@ -146,10 +152,6 @@ class Counted<T> implements Iterable<T> {
       yield item;
     }
   }
-}
-
-function* prefixesOf(keys: Iterable<string> = []): Generator<string> {
-  for (const key of keys) yield prefixTextOf(key);
 }
 
 function isKept(identity: number): boolean {

@@ -1,8 +1,10 @@
 /** Takes what one source says into the cache, and remembers how the source is. */
 
 import type { DirectOptions, Ipcache } from '../cache/ipcache.ts';
+import type { PackedKey } from '../cache/packed-key.ts';
 import type { MalformedError } from '../errors.ts';
 import { formatPrefix, type Prefix } from '../net/prefix.ts';
+import type { PlainUpsert } from '../sources/plain-upsert.ts';
 import type { SourceEvent, SourceSink } from '../sources/source.ts';
 import type { Rejection, SourceCondition, TellLoop } from './loop-event.ts';
 
@@ -77,6 +79,11 @@ export class SourceFeed implements SourceSink {
     }
   }
 
+  upsert(upsert: PlainUpsert): void {
+    this.events++;
+    if (this.#isKeyForUs(upsert.key)) this.#setup.cache.upsertPacked(upsert.key, upsert, this.#owner);
+  }
+
   synced(): void {
     this.syncedAt = this.#setup.now();
     this.#become('synced');
@@ -123,6 +130,13 @@ export class SourceFeed implements SourceSink {
     this.reason = reason;
     this.#setup.onChange();
     this.#setup.tell({ kind: 'source', source: this.name, condition, ...(reason !== undefined && { reason }) });
+  }
+
+  #isKeyForUs(key: PackedKey): boolean {
+    const { node } = this.#setup;
+    const isWanted = key.isIPv6 ? node.ipv6 : node.ipv4;
+    // The whole answer with its reason takes a text.
+    return isWanted && key.clusterId === 0 ? true : this.#isForUs(key.text());
   }
 
   #isForUs(key: string): boolean {

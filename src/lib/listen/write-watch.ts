@@ -3,7 +3,7 @@
  * an object for each change, so only a monitor gets them all; for the latency one change in many is enough.
  */
 import type { IpcacheEvent } from '../cache/listener.ts';
-import type { MapChanges } from '../datapath/bpf-listener.ts';
+import type { EventMaker, MapChanges } from '../datapath/bpf-listener.ts';
 import type { MapWriter } from '../datapath/map-writer.ts';
 
 /** One change in so many is timed, of those that come in a crowd. */
@@ -28,12 +28,12 @@ export class WriteWatch implements MapChanges {
     this.#setup = setup;
   }
 
-  upsert(key: Uint8Array, value: Uint8Array, event: IpcacheEvent): void {
-    this.#setup.writer().upsert(key, value, this.#watched(event));
+  upsert(key: Uint8Array, value: Uint8Array, change: EventMaker): void {
+    this.#setup.writer().upsert(key, value, this.#watched(change));
   }
 
-  remove(key: Uint8Array, identity: number, event: IpcacheEvent): void {
-    this.#setup.writer().remove(key, identity, this.#watched(event));
+  remove(key: Uint8Array, identity: number, change: EventMaker): void {
+    this.#setup.writer().remove(key, identity, this.#watched(change));
   }
 
   /** For `onOutcome` of the writer. */
@@ -46,11 +46,11 @@ export class WriteWatch implements MapChanges {
     this.#setup.onOutcome?.(event, isApplied);
   };
 
-  #watched(event: IpcacheEvent): IpcacheEvent | undefined {
+  #watched(change: EventMaker): EventMaker | undefined {
     // While few changes come, every one that finds no other under way is timed.
     const isTimed = (this.#begun.size === 0 || this.#count % EVERY === 0) && this.#begun.size < EVERY;
     this.#count++;
-    if (isTimed) this.#begun.set(event, this.#setup.monotonic());
-    return isTimed || this.#setup.onOutcome !== undefined ? event : undefined;
+    if (isTimed) this.#begun.set(change.event(), this.#setup.monotonic());
+    return isTimed || this.#setup.onOutcome !== undefined ? change : undefined;
   }
 }

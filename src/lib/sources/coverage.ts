@@ -2,6 +2,7 @@
  * What a source can be believed about: the kinds of entry it has shown at least one of. That a prefix is missing from a
  * source that never had a number of its scope, family and cluster means nothing.
  */
+import type { PackedKey } from '../cache/packed-key.ts';
 import { type IdentityScope, scopeOf } from '../identity/numeric-identity.ts';
 import type { Family } from '../net/address.ts';
 
@@ -16,6 +17,10 @@ export class Coverage {
   add(key: string, identity: number): void {
     const at = key.indexOf('@');
     this.addKind(scopeOf(identity), key.includes(':') ? 'ipv6' : 'ipv4', at < 0 ? 0 : Number(key.slice(at + 1)));
+  }
+
+  addKey(key: PackedKey, identity: number): void {
+    this.addKind(scopeOf(identity), key.isIPv6 ? 'ipv6' : 'ipv4', key.clusterId);
   }
 
   addKind(scope: IdentityScope, family: Family, clusterId: number): void {

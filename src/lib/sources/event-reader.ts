@@ -3,6 +3,7 @@ import { MalformedError } from '../errors.ts';
 import { EventFault } from './event-fault.ts';
 import { type LineEvent, parseEventLine } from './event-line.ts';
 import { PlainEvents } from './plain-event.ts';
+import type { PlainUpsert } from './plain-upsert.ts';
 
 /** Longer lines are refused, so that one without an end cannot take all memory. */
 export const LONGEST_LINE_BYTES = 1 << 20;
@@ -15,6 +16,8 @@ export interface EventReaderSetup {
   /** The Cilium source of events that name none. */
   readonly source: string;
   readonly onEvent: (event: LineEvent) => void;
+  /** Gets most upserts instead, in an object that is only valid during the call. Absent: they come as events too. */
+  readonly onUpsert?: ((upsert: PlainUpsert) => void) | undefined;
   /** May throw, to stop at the first bad line. */
   readonly onBadLine: (error: MalformedError) => void;
 }
@@ -45,9 +48,14 @@ export class EventReader {
 
   push(chunk: Uint8Array): void {
     const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
+    const view = new DataView(chunk.buffer, chunk.byteOffset, chunk.byteLength);
     let from = 0;
-    for (let to = bytes.indexOf(NEWLINE); to >= 0; to = bytes.indexOf(NEWLINE, from)) {
-      if (this.isMidLine) this.#endLine(bytes.subarray(from, to));
+    while (from < bytes.length) {
+      const read = this.isMidLine ? -1 : this.#plain.readUpsert(bytes, view, from);
+      const to = read < 0 ? bytes.indexOf(NEWLINE, from) : read;
+      if (to < 0) break;
+      if (read >= 0 && to - from <= LONGEST_LINE_BYTES) this.#takeUpsert();
+      else if (this.isMidLine) this.#endLine(bytes.subarray(from, to));
       else this.#take(bytes, from, to);
       from = to + 1;
     }
@@ -76,6 +84,13 @@ export class EventReader {
     this.#isSkipping = false;
     if (isTooLong) this.#refuse(++this.#line, new EventFault('', `is longer than ${LONGEST_LINE_BYTES} bytes`));
     else this.#take(line, 0, line.length);
+  }
+
+  #takeUpsert(): void {
+    this.#line++;
+    const { onUpsert, onEvent } = this.#setup;
+    if (onUpsert === undefined) onEvent(this.#plain.upsert.event());
+    else onUpsert(this.#plain.upsert);
   }
 
   #take(bytes: Buffer, from: number, to: number): void {

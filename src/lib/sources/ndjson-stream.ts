@@ -58,6 +58,12 @@ export class NdjsonStream implements Source {
           sink.event(event);
         }
       },
+      onUpsert:
+        sink.upsert &&
+        ((upsert) => {
+          this.#coverage.addKey(upsert.key, upsert.identity);
+          sink.upsert?.(upsert);
+        }),
       onBadLine: (error) => {
         onBadLine?.(error);
         if (strict) throw error;

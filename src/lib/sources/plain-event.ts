@@ -4,28 +4,55 @@
  */
 import { parseCacheKey } from '../cache/cache-key.ts';
 import type { PodMetadata } from '../cache/listener.ts';
-import { isSourceName } from '../cache/source-rank.ts';
 import { UsageError } from '../errors.ts';
 import { MAX_IDENTITY } from '../identity/numeric-identity.ts';
-import { ByteTexts } from './byte-texts.ts';
-import { canonicalHost } from './host-pool.ts';
+import { asciiText } from './byte-texts.ts';
+import { isPlainUpsert, LineShape } from './line-shape.ts';
 import { ABSENT, PlainFields, type PlainText } from './plain-fields.ts';
+import { PlainTexts } from './plain-texts.ts';
+import { PlainUpsert } from './plain-upsert.ts';
 import type { SourceEvent } from './source.ts';
 
 const U = 117;
 const D = 100;
 const AT = 64;
 const LONGEST_KEY = 64;
-const MAX_ENCRYPT_KEY = 0xff;
+/** A source that is made of several writes its lines in as many shapes. */
+const MOST_SHAPES = 4;
 
 export class PlainEvents {
   readonly #source: string;
   readonly #fields = new PlainFields();
-  readonly #pool = new ByteTexts();
+  readonly #texts = new PlainTexts();
+  /** The shape of the latest line first. */
+  readonly #shapes: LineShape[] = [];
+  /** What `readUpsert` has read. */
+  readonly upsert = new PlainUpsert();
 
   /** @param source the Cilium source of events that name none */
   constructor(source: string) {
     this.#source = source;
+  }
+
+  /**
+   * Reads an upsert into `upsert` if its line is like an earlier one.
+   * @param view of the same bytes
+   * @param from where the line begins; its end need not be known
+   * @returns where its newline is, or -1: the line has to be read otherwise
+   */
+  readUpsert(bytes: Uint8Array, view: DataView, from: number): number {
+    const shapes = this.#shapes;
+    for (let i = 0; i < shapes.length; i++) {
+      const shape = shapes[i] as LineShape;
+      const end = shape.read(bytes, view, from, this.upsert);
+      if (end < 0) continue;
+      if (i > 0) {
+        shapes.splice(i, 1);
+        shapes.unshift(shape);
+      }
+      return end;
+    }
+    return -1;
   }
 
   /** @returns undefined for a line that has to be read as JSON */
@@ -42,14 +69,15 @@ export class PlainEvents {
   }
 
   #upsert(bytes: Buffer, key: string, source: string): SourceEvent | undefined {
-    const { identity, expectIdentity, encryptKey, hostIP } = this.#fields;
-    if (identity === ABSENT || identity > MAX_IDENTITY || expectIdentity !== ABSENT) return undefined;
-    if (encryptKey > MAX_ENCRYPT_KEY) return undefined;
+    const { identity, encryptKey, hostIP } = this.#fields;
+    if (!isPlainUpsert(this.#fields)) return undefined;
     let host: string | undefined;
     if (hostIP.from !== ABSENT && hostIP.to > hostIP.from) {
-      host = canonicalHost(this.#pool.text(bytes, hostIP.from, hostIP.to));
+      host = this.#texts.hosts.get(bytes, hostIP.from, hostIP.to);
       if (host === undefined) return undefined;
     }
+    this.#shapes.unshift(new LineShape(bytes, this.#fields, source, this.#texts));
+    if (this.#shapes.length > MOST_SHAPES) this.#shapes.pop();
     return {
       op: 'upsert',
       record: {
@@ -79,8 +107,7 @@ export class PlainEvents {
 
   #sourceOf(bytes: Buffer, { from, to }: PlainText): string | undefined {
     if (from === ABSENT) return this.#source;
-    const source = this.#pool.text(bytes, from, to);
-    return isSourceName(source) ? source : undefined;
+    return this.#texts.sources.get(bytes, from, to);
   }
 
   /** Prefixes of other clusters have rules of their own. */
@@ -88,7 +115,7 @@ export class PlainEvents {
     if (from === ABSENT || to - from > LONGEST_KEY) return undefined;
     for (let i = from; i < to; i++) if (bytes[i] === AT) return undefined;
     try {
-      return parseCacheKey(bytes.toString('latin1', from, to));
+      return parseCacheKey(asciiText(bytes, from, to));
     } catch (error) {
       if (error instanceof UsageError) return undefined;
       throw error;
@@ -99,8 +126,8 @@ export class PlainEvents {
     const { hasPod, namespace, name } = this.#fields;
     if (!hasPod) return undefined;
     return {
-      namespace: namespace.from === ABSENT ? '' : this.#pool.text(bytes, namespace.from, namespace.to),
-      name: name.from === ABSENT ? '' : bytes.toString('latin1', name.from, name.to),
+      namespace: namespace.from === ABSENT ? '' : this.#texts.namespaces.get(bytes, namespace.from, namespace.to),
+      name: name.from === ABSENT ? '' : asciiText(bytes, name.from, name.to),
     };
   }
 }

@@ -27,6 +27,9 @@ const POD = 'pod';
 
 type TextName = (typeof TEXTS)[number];
 type NumberName = (typeof NUMBERS)[number];
+/** Fields whose values differ from line to line. */
+export type ValueName = 'prefix' | 'hostIP' | 'namespace' | 'name' | 'identity' | 'encryptKey';
+
 type FieldName = TextName | NumberName | typeof POD;
 
 /** Names by their length, as few as possible to compare. */
@@ -43,6 +46,11 @@ export class PlainFields {
   expectIdentity = ABSENT;
   encryptKey = ABSENT;
   hasPod = false;
+  /** The line. */
+  from = 0;
+  to = 0;
+  /** Where values stand, texts without their quotes, in the order of the line. */
+  spans: { readonly name: ValueName; readonly from: number; readonly to: number }[] = [];
   #bytes: Buffer = Buffer.alloc(0);
   #at = 0;
   #end = 0;
@@ -52,6 +60,9 @@ export class PlainFields {
     this.#bytes = bytes;
     this.#at = from;
     this.#end = to;
+    this.from = from;
+    this.to = to;
+    this.spans = [];
     for (const name of TEXTS) this[name].from = ABSENT;
     for (const name of NUMBERS) this[name] = ABSENT;
     this.hasPod = false;
@@ -71,7 +82,7 @@ export class PlainFields {
 
   #value(name: FieldName): boolean {
     if (name === 'identity' || name === 'expectIdentity' || name === 'encryptKey') return this.#number(name);
-    if (name !== POD) return this[name].from === ABSENT && this.#text(this[name]);
+    if (name !== POD) return this[name].from === ABSENT && this.#text(name);
     if (this.hasPod) return false;
     this.hasPod = true;
     return this.#object(true);
@@ -93,7 +104,8 @@ export class PlainFields {
     return undefined;
   }
 
-  #text(out: PlainText): boolean {
+  #text(name: TextName): boolean {
+    const out = this[name];
     const bytes = this.#bytes;
     if (bytes[this.#at] !== QUOTE) return false;
     const from = this.#at + 1;
@@ -103,6 +115,7 @@ export class PlainFields {
         out.from = from;
         out.to = to;
         this.#at = to + 1;
+        if (name !== 'op' && name !== 'source') this.spans.push({ name, from, to });
         return true;
       }
       if (byte < 0x20 || byte > 0x7e || byte === BACKSLASH) return false;
@@ -125,6 +138,7 @@ export class PlainFields {
     if (digits === 0 || digits > MOST_DIGITS || (digits > 1 && bytes[from] === ZERO)) return false;
     this[name] = value;
     this.#at = at;
+    if (name !== 'expectIdentity') this.spans.push({ name, from, to: at });
     return true;
   }
 

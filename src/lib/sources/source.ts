@@ -6,6 +6,7 @@ import type { PodMetadata } from '../cache/listener.ts';
 import type { MetadataRemoval, MetadataUpdate } from '../cache/metadata.ts';
 import type { IdentityScope } from '../identity/numeric-identity.ts';
 import type { Family } from '../net/address.ts';
+import type { PlainUpsert } from './plain-upsert.ts';
 
 /** What a source says about one prefix. */
 export interface SourceRecord {
@@ -49,6 +50,11 @@ export type SourceEvent =
 /** Takes what a source that is followed has to say. */
 export interface SourceSink {
   event(event: SourceEvent): void;
+  /**
+   * An upsert as `event` would get it, in an object that is only valid during the call. A source that reads very many
+   * makes no others for a sink that takes them.
+   */
+  upsert?(upsert: PlainUpsert): void;
   /** Everything that existed when the source was asked has been told. */
   synced(): void;
   /** Nothing that was told is taken back, but it may be out of date until `synced` comes again. */

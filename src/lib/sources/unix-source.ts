@@ -114,6 +114,12 @@ export class UnixSource implements Source {
         if (event.op === 'upsert') this.#coverage.add(event.record.key, event.record.identity);
         sink.event(event);
       },
+      onUpsert:
+        sink.upsert &&
+        ((upsert) => {
+          this.#coverage.addKey(upsert.key, upsert.identity);
+          sink.upsert?.(upsert);
+        }),
       onBadLine: (error) => {
         onBadLine?.(error);
         if (strict) throw error;

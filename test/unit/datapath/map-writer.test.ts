@@ -347,7 +347,7 @@ describe('MapWriter', () => {
     const event = (prefix: string, identity: number) => {
       const entry = { identity, source: 'k8s', hostIP: undefined, encryptKey: 0, endpointFlags: 0, pod: undefined };
       const { key, value } = entryBytes('v2', { prefix, identity });
-      writer.upsert(key, value, { kind: 'upsert', prefix, entry, old: undefined });
+      writer.upsert(key, value, { event: () => ({ kind: 'upsert', prefix, entry, old: undefined }) });
     };
     event('10.0.0.1/32', 5);
     expect(told).toEqual([]);
