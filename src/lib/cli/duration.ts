@@ -10,21 +10,22 @@ const PART = /(\d+(?:\.\d+)?)(ms|[smhd])/g;
  * @throws {UsageError} code BAD_DURATION
  */
 export function parseDuration(text: string): number {
-  if (/^\d+(?:\.\d+)?$/.test(text)) return inRange(text, Number(text) * 1_000);
+  const ms = parseAge(text);
+  if (ms > LONGEST_MS) throw bad(text, 'longer than 24 days');
+  return ms;
+}
+
+/** As `parseDuration`, of something that nobody waits for. */
+export function parseAge(text: string): number {
+  if (/^\d+(?:\.\d+)?$/.test(text)) return Math.round(Number(text) * 1_000);
   if (!WHOLE.test(text)) throw bad(text, 'not a duration');
   let ms = 0;
   for (const [, number, unit] of text.matchAll(PART)) ms += Number(number) * (UNIT_MS[unit ?? ''] ?? 0);
-  return inRange(text, ms);
+  return Math.round(ms);
 }
 
 // setTimeout() fires at once for more than 2^31 - 1 ms: such a value would do the opposite of what was asked.
 const LONGEST_MS = 2 ** 31 - 1;
-
-function inRange(text: string, ms: number): number {
-  const rounded = Math.round(ms);
-  if (rounded > LONGEST_MS) throw bad(text, 'longer than 24 days');
-  return rounded;
-}
 
 function bad(text: string, state: string): UsageError {
   return new UsageError(`Cannot read duration ${JSON.stringify(text)}: ${state}`, {

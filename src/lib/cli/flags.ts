@@ -6,7 +6,7 @@ import { reservedByName } from '../identity/reserved.ts';
 import { parseFlag } from '../ipcache/flags.ts';
 import { parseAddress } from '../net/address.ts';
 import { MAX_CLUSTER_ID, type Prefix, parsePrefix } from '../net/prefix.ts';
-import { parseDuration } from './duration.ts';
+import { parseAge, parseDuration } from './duration.ts';
 
 /** A prefix, canonical. */
 export const prefixFlag = Flags.custom<Prefix>({ parse: async (text) => parsePrefix(text), helpValue: 'PREFIX' });
@@ -34,6 +34,9 @@ export const encryptKeyFlag = Flags.custom<number>({ parse: async (text) => read
 
 /** A duration, in milliseconds. */
 export const durationFlag = Flags.custom<number>({ parse: async (text) => parseDuration(text), helpValue: 'D' });
+
+/** How old something may be, however long that is. */
+export const ageFlag = Flags.custom<number>({ parse: async (text) => parseAge(text), helpValue: 'D' });
 
 /** A whole number that is not negative. */
 export const countFlag = Flags.custom<number>({ parse: async (text) => readCount(text), helpValue: 'N' });

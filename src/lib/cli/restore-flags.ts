@@ -2,7 +2,7 @@
 import * as Flags from '@oclif/core/flags';
 import { UsageError } from '../errors.ts';
 import { DEFAULT_CHECKPOINT_PATH } from '../identity/checkpoint.ts';
-import { countFlag, durationFlag } from './flags.ts';
+import { ageFlag, countFlag } from './flags.ts';
 import { overrideOwnerFlag, programsWillReloadFlag, soleWriterFlag } from './use-owner.ts';
 
 const TARGET = 'TARGET';
@@ -20,7 +20,7 @@ export const restoreFlags = {
     helpValue: 'FILE',
     helpGroup: SOURCE,
   }),
-  'max-age': durationFlag({
+  'max-age': ageFlag({
     summary: 'how old a snapshot may be that is put onto a map that is there',
     default: 3_600_000,
     defaultHelp: async () => '1h',
