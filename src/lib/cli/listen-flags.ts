@@ -7,9 +7,8 @@ import type { NodeFamilies } from '../listen/source-feed.ts';
 import { parseAddress } from '../net/address.ts';
 import { parseSourceRefs, type SourceRef } from '../sources/source-ref.ts';
 import { DEFAULT_CONTROL_SOCKET } from './control-socket.ts';
-import { EMPTY_IS_NONE } from './define.ts';
+import { EMPTY_IS_NONE, variableOf } from './define.ts';
 import { clusterFlag, countFlag, durationFlag } from './flags.ts';
-import { clusterNameFlag } from './take-live.ts';
 import { programsWillReloadFlag, soleWriterFlag } from './use-owner.ts';
 
 const SOURCES = 'SOURCES';
@@ -17,6 +16,7 @@ const NODE = 'NODE';
 const MAP = 'MAP';
 const SERVICE = 'SERVICE';
 
+/** Settings of a service may stand in its config file, those that are yes or no among them. */
 export const listenFlags = {
   source: Flags.string({
     multiple: true,
@@ -24,7 +24,11 @@ export const listenFlags = {
     helpValue: 'SOURCE',
     helpGroup: SOURCES,
   }),
-  strict: Flags.boolean({ summary: 'end with 9 at the first line that is no event', helpGroup: SOURCES }),
+  strict: Flags.boolean({
+    env: variableOf('strict'),
+    summary: 'end with 9 at the first line that is no event',
+    helpGroup: SOURCES,
+  }),
   'require-sync': durationFlag({
     summary: 'end with 8 when the sources are not complete after so long',
     helpGroup: SOURCES,
@@ -42,10 +46,26 @@ export const listenFlags = {
   })(),
   'node-ipv4': Flags.string({ summary: 'IPv4 address of this node', helpValue: 'ADDR', helpGroup: NODE }),
   'node-ipv6': Flags.string({ summary: 'IPv6 address of this node', helpValue: 'ADDR', helpGroup: NODE }),
-  'cluster-name': clusterNameFlag,
+  'cluster-name': Flags.string({
+    summary: 'name of this cluster, for ipc status',
+    helpValue: 'NAME',
+    helpGroup: NODE,
+  }),
   'cluster-id': clusterFlag({ summary: 'ID of this cluster, 0 when it has none', default: 0, helpGroup: NODE }),
-  ipv4: Flags.boolean({ summary: 'IPv4 is enabled', default: true, allowNo: true, helpGroup: NODE }),
-  ipv6: Flags.boolean({ summary: 'IPv6 is enabled', default: true, allowNo: true, helpGroup: NODE }),
+  ipv4: Flags.boolean({
+    env: variableOf('ipv4'),
+    summary: 'IPv4 is enabled',
+    default: true,
+    allowNo: true,
+    helpGroup: NODE,
+  }),
+  ipv6: Flags.boolean({
+    env: variableOf('ipv6'),
+    summary: 'IPv6 is enabled',
+    default: true,
+    allowNo: true,
+    helpGroup: NODE,
+  }),
   'no-restore': Flags.boolean({ summary: 'begin with nothing: numbers may change', helpGroup: MAP }),
   recreate: Flags.boolean({ summary: 'fill a new map and rename its pin over the old one', helpGroup: MAP }),
   'max-entries': countFlag({ summary: 'size of a new map', helpGroup: MAP }),
@@ -60,8 +80,13 @@ export const listenFlags = {
     defaultHelp: async () => '5m',
     helpGroup: MAP,
   }),
-  reassert: Flags.boolean({ summary: 'write again what somebody else changed', helpGroup: MAP }),
+  reassert: Flags.boolean({
+    env: variableOf('reassert'),
+    summary: 'write again what somebody else changed',
+    helpGroup: MAP,
+  }),
   'allow-gap': Flags.boolean({
+    env: variableOf('allow-gap'),
     summary: 'where a full map cannot be changed in place, delete the entry and write it again',
     helpGroup: MAP,
   }),

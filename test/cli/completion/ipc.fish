@@ -254,7 +254,7 @@ complete -c ipc -n '__fish_seen_subcommand_from identity' -a '(__ipc_values iden
 complete -c ipc -n '__fish_seen_subcommand_from listen' -l allow-gap -d 'where a full map cannot be changed in place, delete the entry and write it again'
 complete -c ipc -n '__fish_seen_subcommand_from listen' -l bpffs -x -a '(__fish_complete_directories)' -d 'where the BPF file system is mounted'
 complete -c ipc -n '__fish_seen_subcommand_from listen' -l cluster-id -x -d 'ID of this cluster, 0 when it has none'
-complete -c ipc -n '__fish_seen_subcommand_from listen' -l cluster-name -x -d 'name of the cluster, for the header'
+complete -c ipc -n '__fish_seen_subcommand_from listen' -l cluster-name -x -d 'name of this cluster, for ipc status'
 complete -c ipc -n '__fish_seen_subcommand_from listen' -l config -r -F -d 'config file instead of /etc/ipc/config.yaml'
 complete -c ipc -n '__fish_seen_subcommand_from listen' -l file -r -F -d 'write the result to FILE, complete or not at all'
 complete -c ipc -n '__fish_seen_subcommand_from listen' -l gc-interval -x -d 'how often entries that no source has are collected; 0: never'

@@ -292,7 +292,7 @@ _ipc() {
         '--allow-gap[where a full map cannot be changed in place, delete the entry and write it again]' \
         '--bpffs=[where the BPF file system is mounted]:DIR:_files -/' \
         '--cluster-id=[ID of this cluster, 0 when it has none]:ID:' \
-        '--cluster-name=[name of the cluster, for the header]:NAME:' \
+        '--cluster-name=[name of this cluster, for ipc status]:NAME:' \
         '--config=[config file instead of /etc/ipc/config.yaml]:FILE:_files' \
         '--file=[write the result to FILE, complete or not at all]:FILE:_files' \
         '--gc-interval=[how often entries that no source has are collected; 0\: never]:D:' \

@@ -382,7 +382,7 @@ describe('ipc listen', () => {
     expect(bad.stderr).toMatch(/listen\.sorce in .*config\.yaml, line 2: no such key\n.*did you mean source\?/);
     writeFileSync(
       config,
-      `listen:\n  source: ['name=f,rank=kvstore,ndjson:${scratch}/f', 'ndjson:-']\n  gc-interval: 0\n`,
+      `listen:\n  source: ['name=f,rank=kvstore,ndjson:${scratch}/f', 'ndjson:-']\n  gc-interval: 0\n  ipv6: no\n  strict: true\n`,
     );
     writeFileSync(`${scratch}/f`, `${JSON.stringify(upsert('10.0.0.1', 7))}\n`);
     const good = start({ sources: [], args: ['--config', config] });
@@ -391,6 +391,10 @@ describe('ipc listen', () => {
       'f kvstore',
       'ndjson:- api',
     ]);
+    good.send(upsert('fd00::1', 7));
+    await good.until('no IPv6', async () => (await good.status()).sources[1]?.rejected.family === 1);
+    good.send('no event');
+    expect(await good.exit).toEqual({ code: 9, signal: null });
   });
 
   it('bounds the length of a line, and goes on after it', async () => {
