@@ -15,11 +15,14 @@ const ADDRESS_BYTES = 16;
 export class SourceDesired implements DesiredState {
   readonly #source: Source;
   readonly #options: ReadOptions;
+  /** What was deleted must be looked for also when the user has ended the run: otherwise all of it would be put back. */
+  readonly #lastLook: ReadOptions;
   readonly #key = new Uint8Array(KEY_BYTES);
 
   constructor(source: Source, options: ReadOptions) {
     this.#source = source;
     this.#options = options;
+    this.#lastLook = { timeoutMs: options.timeoutMs, isFresh: true };
   }
 
   get name(): string {
@@ -58,7 +61,7 @@ export class SourceDesired implements DesiredState {
         const row = this.#row(rows, prefixTextOf(record.key));
         if (row >= 0) onWanted(row, record);
       },
-      withRecords ? { ...this.#options, isFresh: true } : this.#options,
+      withRecords ? this.#lastLook : this.#options,
     );
     return records;
   }

@@ -306,14 +306,14 @@ describe('collectGarbage()', () => {
     expect(await world.refusal({ signal: abort.signal })).toBe('7 WALK_INCOMPLETE');
   });
 
-  it('a signal between two deletes leaves the rest; a rate spreads them', async () => {
+  it('a signal between two deletes leaves the rest, and the last look is taken all the same; a rate spreads them', async () => {
     const world = worldWith(pods(100), pods(10));
     const abort = new AbortController();
     let waits = 0;
     world.onWait = (ms) => {
       if (ms !== 15_000 && ++waits === 3) abort.abort();
     };
-    const source = new SourceDesired(world.source, { timeoutMs: 20_000 });
+    const source = new SourceDesired(world.source, { signal: abort.signal, timeoutMs: 20_000 });
     const { stale } = await world.collect({ signal: abort.signal, rate: 100, desired: [source] });
     expect(world.waits.slice(0, 2)).toEqual([15_000, 100]);
     expect(stale.filter(({ outcome }) => outcome === 'deleted')).toHaveLength(30);
