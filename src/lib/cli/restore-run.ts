@@ -84,9 +84,10 @@ export class RestoreRun {
     if (flags['as-agent']) return await foretellRestore(source, this.#options);
     using target = await openTarget(source, this.#options);
     this.#guard(source, target);
-    if (target.kind === 'new' && !flags['dry-run']) makePinDirectory(target.pin);
+    const ofNew = target.kind === 'new' ? await this.#requireNew(target) : undefined;
+    if (ofNew !== undefined && !flags['dry-run']) makePinDirectory(target.pin);
     using state = flags['dry-run'] ? undefined : this.#openState(source, target);
-    const ownership = await ownerOfPin(target, this.#options);
+    const ownership = ofNew ?? (await ownerOfPin(target, this.#options));
     this.#requireBefore(target, ownership);
     return await this.#restore(source, target, ownership, state);
   }
@@ -232,6 +233,15 @@ export class RestoreRun {
       pin: target.pin,
       ...(former !== undefined && { formerPin: former }),
     });
+  }
+
+  /** An agent that runs makes its own maps: one that is made beside it is only in its way. Asked before a directory is made. */
+  async #requireNew(target: RestoreTarget): Promise<Ownership> {
+    const { flags } = this.#options;
+    const ownership = await ownerOfPin(target, this.#options);
+    const overrideOwner = flags['override-owner'];
+    requireOwner(flags['hand-over'] ? 'hand-over' : 'restore', target.pin, ownership, { overrideOwner });
+    return ownership;
   }
 
   /** What is refused whatever the plan says. */

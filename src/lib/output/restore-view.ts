@@ -63,7 +63,7 @@ export const restoreView: ReportView<RestoreModel> = {
   }),
   *text(model, paint) {
     const { map, from, made, summary, skippedByRule, items, warnings, dryRun, asAgent } = model;
-    const source = from.snapshot ?? from.pin ?? map.pin;
+    const source = from.snapshot ?? from.pin ?? (from.id === undefined ? map.pin : `map id ${from.id}`);
     yield paint.dim(escapeText(`from ${source}, layout ${from.layout ?? map.layout}`));
     if (!asAgent) {
       const id = map.id === undefined ? 'to be made' : `id ${map.id}`;

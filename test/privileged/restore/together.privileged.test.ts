@@ -1,5 +1,7 @@
 /** Restore with others at work: a program that looks addresses up, another ipc, an agent that replaces the pin. */
-import { readFileSync, renameSync } from 'node:fs';
+import { once } from 'node:events';
+import { existsSync, readFileSync, renameSync } from 'node:fs';
+import { createServer } from 'node:net';
 import { PassThrough } from 'node:stream';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import Release from '../../../src/commands/release.ts';
@@ -74,6 +76,40 @@ it('a map that programs of an agent hold is read and remembered, and written onl
   expect((await site.numbers())['10.1.0.0/16']).toBe(16777221);
   await site.report(Restore, [...argv, '--override-owner']);
   expect((await site.numbers())['10.1.0.0/16']).toBe(16777300);
+});
+
+it('a new map is not made beside an agent that answers, unless told to; beside one that left its socket it is', async () => {
+  site.map(ENTRIES);
+  const socket = site.file('cilium.sock');
+  const env = { CILIUM_SOCK: socket };
+  const moved = `${site.pins}/below/moved`;
+  const argv = ['--map', site.pin, '--to', moved, ...none()];
+  const agent = createServer((client) => client.end('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}'));
+  await once(agent.listen(socket), 'listening');
+  try {
+    for (const more of [['--dry-run'], [], ['--hand-over'], ['--hand-over', '--override-owner']]) {
+      const refused = await site.run(Restore, [...argv, ...more, '--json'], { env });
+      expect([refused.exitCode, errorOf(refused).code]).toEqual([13, 'OWNED_BY_AGENT']);
+    }
+    expect(existsSync(`${site.pins}/below`)).toBe(false);
+    expect(site.stateText).toBeUndefined();
+    await site.report(Restore, [...argv, '--override-owner'], 0, { env });
+  } finally {
+    agent.close();
+  }
+  await site.report(Restore, [...argv, '--hand-over'], 0, { env });
+  expect(Object.keys(await site.numbers(moved))).toHaveLength(3);
+});
+
+it('a map without a pin is read by its id', async () => {
+  site.map(ENTRIES);
+  const argv = ['--map', `id:${site.mapId()}`, '--to', `${site.pins}/moved`, ...none()];
+  const { exitCode, stdout } = await site.run(Restore, [...argv, '--dry-run']);
+  expect(exitCode).toBe(0);
+  expect(stdout).toContain(`from map id ${site.mapId()},`);
+  await site.report(Restore, argv);
+  expect(await site.numbers(`${site.pins}/moved`)).toEqual(await site.numbers());
+  expect((await site.run(Restore, [...argv.slice(0, 2), ...none()])).exitCode).toBe(2);
 });
 
 it('a second ipc is locked out of the state directory and of the pin, and names the first', async () => {
