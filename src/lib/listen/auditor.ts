@@ -2,7 +2,7 @@
  * Looks whether the map still has what was written: somebody else who writes it is noticed and counted, and what he
  * changed is written again where that was asked for, until it turns out to be a fight.
  */
-import { setImmediate } from 'node:timers/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { sameBytes } from '../bpf/key-probe.ts';
 import { isStored } from '../bpf/presence.ts';
 import { prefixTextOf } from '../cache/cache-key.ts';
@@ -37,9 +37,11 @@ export interface ForeignCounts {
 
 /** Well under a millisecond. */
 const TURN_ENTRIES = 256;
-/** Between two rounds, and at least so many times as long as a round took: at most two percent of a core. */
+/** Between two rounds. */
 const PAUSE_MS = 5_000;
+/** After each turn, so many times as long as it took: at most two percent of a core, and never in the way of events. */
 const PAUSE_FACTOR = 50;
+const LONGEST_PAUSE_MS = 100;
 const MANY_PENDING = 4096;
 /** So often within the window is a fight. */
 const MOST_REASSERTS = 3;
@@ -81,8 +83,12 @@ export class Auditor {
   async round(): Promise<number> {
     let seen = 0;
     let found = 0;
+    let begun = this.#setup.monotonic();
     for (const [key, entry] of this.#setup.cache.entries.entries()) {
-      if (++seen % TURN_ENTRIES === 0) await setImmediate();
+      if (++seen % TURN_ENTRIES === 0) {
+        await sleep(Math.min((this.#setup.monotonic() - begun) * PAUSE_FACTOR, LONGEST_PAUSE_MS));
+        begun = this.#setup.monotonic();
+      }
       if (this.#isStopped) break;
       const prefix = prefixTextOf(key);
       if (!(await this.#isAsWritten(key, prefix, entry))) found++;
@@ -98,11 +104,7 @@ export class Auditor {
         this.#schedule(PAUSE_MS, onFailure);
         return;
       }
-      const begun = this.#setup.monotonic();
-      this.#running = this.round().then(() => {
-        const took = this.#setup.monotonic() - begun;
-        this.#schedule(Math.max(PAUSE_MS, took * PAUSE_FACTOR), onFailure);
-      }, onFailure);
+      this.#running = this.round().then(() => this.#schedule(PAUSE_MS, onFailure), onFailure);
     }, ms);
   }
 

@@ -1,22 +1,32 @@
 /** Sees that the identity of one prefix keeps changing: two sources that disagree, or an address that is reused too fast. */
+import { EntryChange } from '../cache/entry-change.ts';
 import type { IpcacheEvent, IpcacheListener } from '../cache/listener.ts';
+import type { PackedKey } from '../cache/packed-key.ts';
 
 /** So many changes within the window are flapping. */
 const CHANGES = 3;
 const WINDOW_MS = 60_000;
 /**
- * Places for prefixes that changed lately, each at the one that its text leads to: a rollout changes very many prefixes
+ * Places for prefixes that changed lately, each at the one that its key leads to: a rollout changes very many prefixes
  * once, and must not cost more than a look at one place each. Whoever comes to a place that is taken, takes it.
  */
 const PLACES = 65_536;
+/** Words of a place: one line of memory. */
+const WORDS = 16;
+/** The five words of the key. */
+const KEY = 0;
+/** The times of the last changes, oldest first: milliseconds, of which the differences count. */
+const TIMES = 5;
+const LAST_TIME = TIMES + CHANGES - 1;
+/** The identities before and after each of them. */
+const IDENTITIES = LAST_TIME + 1;
+const LAST_IDENTITY = IDENTITIES + CHANGES;
+const COUNT = LAST_IDENTITY + 1;
+const TOLD = COUNT + 1;
 
 export class FlapWatch implements IpcacheListener {
-  readonly #prefixes: (string | undefined)[] = new Array(PLACES);
-  /** The times of the last changes, and the identities before and after each, oldest first. */
-  readonly #times = new Float64Array(PLACES * CHANGES);
-  readonly #identities = new Float64Array(PLACES * (CHANGES + 1));
-  readonly #counts = new Uint8Array(PLACES);
-  readonly #told = new Uint8Array(PLACES);
+  readonly #words = new Int32Array(PLACES * WORDS);
+  readonly #change = new EntryChange();
   readonly #monotonic: () => number;
   readonly #onFlapping: (prefix: string, identities: readonly number[]) => void;
 
@@ -27,32 +37,55 @@ export class FlapWatch implements IpcacheListener {
   }
 
   onIpcacheEvent(event: IpcacheEvent): void {
-    if (event.kind !== 'upsert' || event.old === undefined || event.old.identity === event.entry.identity) return;
-    const now = this.#monotonic();
-    const place = placeOf(event.prefix);
-    const last = place * CHANGES + CHANGES - 1;
-    const isKnown = this.#prefixes[place] === event.prefix && now - (this.#times[last] as number) <= WINDOW_MS;
-    if (!isKnown) {
-      this.#prefixes[place] = event.prefix;
-      this.#counts[place] = 0;
-      this.#told[place] = 0;
-      this.#identities[place * (CHANGES + 1) + CHANGES] = event.old.identity;
-    }
-    this.#times.copyWithin(place * CHANGES, place * CHANGES + 1, last + 1);
-    this.#times[last] = now;
-    const identities = place * (CHANGES + 1);
-    this.#identities.copyWithin(identities, identities + 1, identities + CHANGES + 1);
-    this.#identities[identities + CHANGES] = event.entry.identity;
-    this.#counts[place] = Math.min((this.#counts[place] as number) + 1, CHANGES);
-    if (this.#counts[place] < CHANGES || this.#told[place] === 1) return;
-    if (now - (this.#times[place * CHANGES] as number) > WINDOW_MS) return;
-    this.#told[place] = 1;
-    this.#onFlapping(event.prefix, [...this.#identities.subarray(identities, identities + CHANGES + 1)]);
+    this.onEntryChange(this.#change.assign(event));
   }
-}
 
-function placeOf(prefix: string): number {
-  let hash = 0x811c9dc5;
-  for (let i = 0; i < prefix.length; i++) hash = Math.imul(hash ^ prefix.charCodeAt(i), 0x01000193);
-  return (hash ^ (hash >>> 16)) & (PLACES - 1);
+  onEntryChange({ key, hasOld, old, entry }: EntryChange): void {
+    if (!hasOld || old.identity === entry.identity) return;
+    const words = this.#words;
+    const now = this.#monotonic();
+    const at = (key.home() & (PLACES - 1)) * WORDS;
+    const isKnown = words[at + COUNT] !== 0 && this.#isAt(at, key) && this.#age(at + LAST_TIME, now) <= WINDOW_MS;
+    if (!isKnown) this.#take(at, key, old.identity);
+    for (let i = TIMES; i < LAST_TIME; i++) words[at + i] = words[at + i + 1] as number;
+    for (let i = IDENTITIES; i < LAST_IDENTITY; i++) words[at + i] = words[at + i + 1] as number;
+    words[at + LAST_TIME] = now;
+    words[at + LAST_IDENTITY] = entry.identity;
+    const count = Math.min((words[at + COUNT] as number) + 1, CHANGES);
+    words[at + COUNT] = count;
+    if (count < CHANGES || words[at + TOLD] === 1 || this.#age(at + TIMES, now) > WINDOW_MS) return;
+    words[at + TOLD] = 1;
+    const identities = words.subarray(at + IDENTITIES, at + LAST_IDENTITY + 1);
+    this.#onFlapping(
+      key.prefixText(),
+      Array.from(identities, (identity) => identity >>> 0),
+    );
+  }
+
+  #isAt(at: number, { w0, w1, w2, w3, meta }: PackedKey): boolean {
+    const words = this.#words;
+    return (
+      words[at + KEY] === w0 &&
+      words[at + KEY + 1] === meta &&
+      words[at + KEY + 2] === w1 &&
+      words[at + KEY + 3] === w2 &&
+      words[at + KEY + 4] === w3
+    );
+  }
+
+  #take(at: number, { w0, w1, w2, w3, meta }: PackedKey, identity: number): void {
+    const words = this.#words;
+    words[at + KEY] = w0;
+    words[at + KEY + 1] = meta;
+    words[at + KEY + 2] = w1;
+    words[at + KEY + 3] = w2;
+    words[at + KEY + 4] = w3;
+    words[at + COUNT] = 0;
+    words[at + TOLD] = 0;
+    words[at + LAST_IDENTITY] = identity;
+  }
+
+  #age(index: number, now: number): number {
+    return (now - (this.#words[index] as number)) >>> 0;
+  }
 }

@@ -4,6 +4,7 @@
  */
 import { setImmediate } from 'node:timers/promises';
 import { endpointKeyOf } from '../cache/cache-key.ts';
+import type { EntryChange } from '../cache/entry-change.ts';
 import type { Ipcache } from '../cache/ipcache.ts';
 import type { IpcacheEvent, IpcacheListener } from '../cache/listener.ts';
 import type { PackedKey } from '../cache/packed-key.ts';
@@ -56,6 +57,10 @@ export class Keeper implements IpcacheListener {
   /** Only numbers that this node gave away are kept, and its ingress addresses. */
   onIpcacheEvent(event: IpcacheEvent): void {
     if (isKept(event.entry.identity) || (event.kind === 'upsert' && isKept(event.old?.identity ?? 0))) this.changed();
+  }
+
+  onEntryChange({ entry, hasOld, old }: EntryChange): void {
+    if (isKept(entry.identity) || (hasOld && isKept(old.identity))) this.changed();
   }
 
   /** Something that is part of the checkpoint is different now. */

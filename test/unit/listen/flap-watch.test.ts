@@ -34,7 +34,8 @@ describe('FlapWatch', () => {
       change('10.0.0.1/32', identity, identity + 1);
       clock.pass(10_000);
     }
-    expect(told).toEqual(['10.0.0.1/32 1 2 3 4']);
+    for (const identity of [7, 8, 9]) change('0.0.0.0/0', identity, identity + 1);
+    expect(told).toEqual(['10.0.0.1/32 1 2 3 4', '0.0.0.0/0 7 8 9 10']);
   });
 
   it('is silent about changes that are further apart, new prefixes, deletes and equal identities', () => {
