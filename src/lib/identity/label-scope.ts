@@ -1,7 +1,8 @@
 /** Which allocator a label set belongs to (Cilium 1.21, ScopeForLabels). */
-import { SOURCE_CIDR, SOURCE_CIDR_GROUP, SOURCE_FQDN, SOURCE_RESERVED } from './label.ts';
+import { SOURCE_CIDR, SOURCE_CIDR_GROUP, SOURCE_FQDN, SOURCE_NODE, SOURCE_RESERVED } from './label.ts';
 import type { Labels } from './labels.ts';
 import { SCOPE_GLOBAL, SCOPE_LOCAL, SCOPE_REMOTE_NODE } from './numeric-identity.ts';
+import { FIXED_IDENTITY_KEY } from './reserved-identities.ts';
 
 const LOCAL_SOURCES = new Set([SOURCE_CIDR, SOURCE_FQDN, SOURCE_CIDR_GROUP, SOURCE_RESERVED]);
 
@@ -21,4 +22,17 @@ export function scopeForLabels(labels: Labels): number {
     if (!LOCAL_SOURCES.has(label.source)) local = false;
   }
   return local || (ingress && reserved) ? SCOPE_LOCAL : SCOPE_GLOBAL;
+}
+
+/**
+ * Whether labels that other resources and wider prefixes add cannot make the identity a local or a reserved one: only a
+ * cluster has a number for it. Labels of nodes do not count, as what is no node loses them.
+ */
+export function needsGlobalIdentity(labels: Labels): boolean {
+  let needs = false;
+  for (const { mapKey, label } of labels.entries()) {
+    if (label.source === SOURCE_RESERVED || mapKey === FIXED_IDENTITY_KEY) return false;
+    if (!LOCAL_SOURCES.has(label.source) && label.source !== SOURCE_NODE) needs = true;
+  }
+  return needs;
 }

@@ -17,7 +17,7 @@ import {
 import { type WellKnownSettings, wellKnownIdentities } from './well-known.ts';
 
 /** Asks for one of the numbers that users may reserve; its value is the name. */
-const FIXED_IDENTITY_KEY = 'io.cilium.fixed-identity';
+export const FIXED_IDENTITY_KEY = 'io.cilium.fixed-identity';
 
 export interface ReservedIdentitiesOptions {
   /** Number text → name, as the agent's `--fixed-identity-mapping` has them. */

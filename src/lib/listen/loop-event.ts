@@ -13,6 +13,7 @@ export const REJECTIONS = [
   'malformed',
   'family',
   'cluster',
+  'global-labels',
   'unknown-key',
   'not-owner',
   'layout',

@@ -1,8 +1,10 @@
 /** Takes what one source says into the cache, and remembers how the source is. */
 
 import type { DirectOptions, Ipcache } from '../cache/ipcache.ts';
+import type { MetadataUpdate } from '../cache/metadata.ts';
 import type { PackedKey } from '../cache/packed-key.ts';
 import type { MalformedError } from '../errors.ts';
+import { needsGlobalIdentity } from '../identity/label-scope.ts';
 import { formatPrefix, type Prefix } from '../net/prefix.ts';
 import type { PlainUpsert } from '../sources/plain-upsert.ts';
 import type { SourceEvent, SourceSink } from '../sources/source.ts';
@@ -69,7 +71,7 @@ export class SourceFeed implements SourceSink {
         if (this.#isForUs(event.key)) this.#delete(event);
         break;
       case 'upsertMetadata':
-        if (!this.#isPrefixForUs(event.update.prefix)) break;
+        if (!this.#isPrefixForUs(event.update.prefix) || !this.#canHaveIdentity(event.update)) break;
         this.#setup.claim(event.update.prefix);
         cache.upsertMetadata([event.update]);
         break;
@@ -149,6 +151,13 @@ export class SourceFeed implements SourceSink {
     if (at < 0 || Number(key.slice(at + 1)) !== node.clusterId) return true;
     // Lookups in the own cluster have cluster ID 0: nothing would ever find such an entry.
     this.reject('cluster', key);
+    return false;
+  }
+
+  /** What can never be resolved would be tried again for ever, and everything after it would wait. */
+  #canHaveIdentity({ prefix, info: { labels } }: MetadataUpdate): boolean {
+    if (labels === undefined || !needsGlobalIdentity(labels)) return true;
+    this.reject('global-labels', formatPrefix(prefix));
     return false;
   }
 

@@ -287,7 +287,7 @@ describe('metrics', () => {
     await listen.until('reasserted', async () => (await listen.status()).foreign.reasserted > 0);
     expect(await listen.http('POST', '/ipc/v1/gc')).toMatchObject({ status: 200 });
     // A global identity cannot be given away here: such metadata waits, with what comes after it.
-    listen.send({ ...NETWORK, prefix: '203.0.113.0/24', labels: ['k8s:app=shop'] });
+    listen.send({ ...NETWORK, prefix: '203.0.113.0/24', labels: ['reserved:kube-apiserver', 'k8s:app=shop'] });
     await listen.until('queued', async () => (await listen.status()).queued > 0);
     listen.limitFileSize(10);
     listen.send({ ...POD, prefix: '10.244.2.5', identity: 8 });
