@@ -6,6 +6,7 @@ import { PassThrough } from 'node:stream';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import Release from '../../../src/commands/release.ts';
 import Restore from '../../../src/commands/restore.ts';
+import Snapshot from '../../../src/commands/snapshot.ts';
 import { openPin } from '../../../src/lib/bpf/open-pin.ts';
 import { encodeKey } from '../../../src/lib/ipcache/key.ts';
 import { layoutNamed } from '../../../src/lib/ipcache/layout.ts';
@@ -161,6 +162,22 @@ it('a pin that is replaced while it is released is noticed, and no number become
   expect(site.stateText).toBe(text);
   expect(Object.keys(await site.numbers())).toHaveLength(3);
   expect(await site.report(Release, ['--now'])).toMatchObject({ summary: { unknown: 3, freed: 0 } });
+});
+
+it('--hand-over adds to the map of an agent that has stopped, whose programs still hold it', async () => {
+  site.map(ENTRIES);
+  const file = site.file('before.ndjson');
+  const taken = await site.run(Snapshot, [file, '--map', site.pin, '--no-labels'], { now: Date.UTC(2026, 0, 2, 3) });
+  expect(taken.exitCode, taken.stderr).toBe(0);
+  site.map(ENTRIES.slice(1));
+  using program = programOn(site.pin, 'cil_test');
+  const argv = ['--from', file, '--map', site.pin, ...none()];
+  await site.report(Restore, argv, 13);
+  expect(program.identityOf(key('10.9.9.9'))).toBe(0);
+  await site.report(Restore, [...argv, '--hand-over']);
+  // The programs see it at once: it is the map that they hold.
+  expect(program.identityOf(key('10.9.9.9'))).toBe(16777220);
+  expect(site.state.placeholders).toEqual([]);
 });
 
 it('--hand-over writes the checkpoint of the agent that starts next, and only if that loses nothing', async () => {
