@@ -11,6 +11,7 @@ export interface ModelInfo {
   readonly tunnelPeer?: string;
   readonly encryptKey?: number;
   readonly endpointFlags?: number;
+  readonly requestedIdentity?: number;
 }
 
 interface Resource extends ModelInfo {
@@ -65,8 +66,8 @@ export class CacheModel {
 
   removeMetadata(prefix: string, resource: string): void {
     const resources = this.metadata.get(prefix);
-    resources?.delete(resource);
-    if (resources?.size === 0) this.metadata.delete(prefix);
+    // When one goes, all go of which none says anything: a key of 0 and an empty tunnel are as good as nothing.
+    if (resources?.delete(resource) && ![...resources.values()].some(saysAnything)) this.metadata.delete(prefix);
   }
 
   /** Works out every prefix again. */
@@ -211,4 +212,16 @@ function oneOfEachKey(labels: readonly string[]): string[] {
 
 function sortedByKey(labels: readonly string[]): string[] {
   return [...labels].sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
+}
+
+function saysAnything({
+  labels,
+  override,
+  tunnelPeer,
+  encryptKey,
+  endpointFlags,
+  requestedIdentity,
+}: Resource): boolean {
+  const isAbout = labels !== undefined || override || endpointFlags !== undefined;
+  return isAbout || Boolean(tunnelPeer) || Boolean(encryptKey) || Boolean(requestedIdentity);
 }
