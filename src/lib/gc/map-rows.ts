@@ -44,6 +44,8 @@ export class MapRows {
   readonly #stored = new Map<number, Uint8Array>();
   /** Rows whose key is no prefix: nothing that is known by prefixes can speak about them. */
   readonly #odd = new Set<number>();
+  /** The row that was found last. */
+  #found = -1;
 
   /** @param most how many rows there can be; it may still be more */
   constructor(layout: Layout, most = 1024) {
@@ -76,7 +78,9 @@ export class MapRows {
 
   /** @param key canonical. @returns the row, or -1 */
   find(key: Uint8Array): number {
-    const row = this.#index.find(key);
+    // Who asks in the order of addresses asks nearly in that of the map.
+    const row = this.#index.find(key, 0, this.#found);
+    if (row >= 0) this.#found = row;
     return this.#odd.size > 0 && this.#odd.has(row) ? -1 : row;
   }
 

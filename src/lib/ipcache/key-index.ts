@@ -6,6 +6,8 @@ import { KEY_BYTES } from './layout.ts';
 
 const KEY_WORDS = KEY_BYTES / 4;
 const FIRST_KEYS = 1024;
+/** A key or two may lie in between. */
+const NEAR_KEYS = 4;
 /** Slots that are cheaper to wipe than to make again. */
 const MOST_KEPT = 65_536;
 
@@ -36,9 +38,15 @@ export class KeyIndex {
     return this.#keys;
   }
 
-  /** @returns the index of the key whose bytes begin at `offset`, or -1. */
-  find(keys: Uint8Array, offset = 0): number {
+  /**
+   * @param near the index of a key that the one asked for probably follows: then no slot has to be looked at, each of
+   * which is far from the one before
+   * @returns the index of the key whose bytes begin at `offset`, or -1.
+   */
+  find(keys: Uint8Array, offset = 0, near = -1): number {
     this.#ask(keys, offset);
+    const end = near < 0 ? 0 : Math.min(near + NEAR_KEYS, this.#count);
+    for (let i = near + 1; i < end; i++) if (isSame(this.#words, i * KEY_WORDS, this.#askedWords)) return i;
     return (this.#slots[this.#slot()] as number) - 1;
   }
 

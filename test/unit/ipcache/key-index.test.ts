@@ -19,6 +19,10 @@ describe('KeyIndex', () => {
       }
       expect(index.count).toBe(model.size);
       for (const bytes of [...asked, ...added]) expect(index.find(bytes)).toBe(model.get(hex(bytes)) ?? -1);
+      // Wherever it is expected.
+      for (const [i, bytes] of [...asked, ...added].entries()) {
+        expect(index.find(bytes, 0, i % (model.size + 2))).toBe(model.get(hex(bytes)) ?? -1);
+      }
       index.clear();
       for (const bytes of added) expect(index.find(bytes)).toBe(-1);
     });
