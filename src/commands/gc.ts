@@ -22,11 +22,17 @@ export default class Gc extends BaseCommand {
     'The map is walked, then the desired state is read twice, --confirm apart: an entry goes when it is missing from both\n' +
     'readings and is still as it was walked. After that it is read once more, and what it has again is put back. Never\n' +
     'touched: /0, this host, ingress, other clusters, and kinds of entries that the desired state has none of.\n' +
-    'What goes is kept in a backup; the report has the command that takes it back.';
+    'What goes is kept in a backup; the report has the command that takes it back.\n' +
+    'Without --against a running ipc listen is asked; on its own map it does the work itself, with these limits. On the\n' +
+    'map of an agent only --against agent deletes.';
   static override examples = [
     {
       description: 'what would go, compared with a snapshot of yesterday',
       command: '<%= config.bin %> gc --against snapshot:/var/backups/ipcache.ndjson.gz --dry-run',
+    },
+    {
+      description: 'beside a live agent: what it does not have any more',
+      command: '<%= config.bin %> gc --against agent --max-delete 5%',
     },
     {
       description: 'a node that will not come back: its pods and its own address',
