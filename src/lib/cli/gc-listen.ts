@@ -88,12 +88,18 @@ export async function collectByListen(options: GcListenOptions): Promise<PlanMod
     complete: answer.left === 0,
     changed: answer.counts.deleted > 0,
     dryRun,
-    summary: { ...answer.counts, kept: answer.counts.entries - answer.counts.deleted },
+    summary: summaryOf(answer),
     items,
     warnings: warningsOf(answer),
     shown: allItems ? undefined : MOST_SHOWN,
     backup: answer.backup,
   };
+}
+
+/** In the order of a run without a loop. */
+function summaryOf({ counts }: CollectionAnswer): PlanModel['summary'] {
+  const { entries, stale, deleted, ...others } = counts;
+  return { entries, stale, deleted, kept: entries - deleted, ...others };
 }
 
 async function findListen({ choice, socket, timeoutMs }: GcListenOptions): Promise<RunningListen | undefined> {
