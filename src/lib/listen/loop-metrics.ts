@@ -50,8 +50,11 @@ export class LoopMetrics {
         registers,
         collect() {
           const present = status();
+          const samples = present === undefined ? [] : value(present);
           this.reset();
-          for (const [labelled, number] of present === undefined ? [] : value(present)) this.inc(labelled, number);
+          // Absent, not 0: the age of a checkpoint that was never written is not small.
+          if (samples.length === 0 && labels === undefined) this.remove();
+          for (const [labelled, number] of samples) this.inc(labelled, number);
         },
       });
     }
