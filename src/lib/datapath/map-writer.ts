@@ -45,8 +45,8 @@ const LONGEST_RETRY_MS = 5_000;
 /** How often a writer that is held back asks again. */
 const HOLD_MS = 200;
 const MOST_PARKED = 65_536;
-/** Changes waiting before sources are asked to slow down. */
-const MANY_PENDING = 32_768;
+/** Changes waiting before sources are asked to slow down; with what one turn adds, still less than a queue keeps room for. */
+const MANY_PENDING = 30_000;
 const NO_EVENTS: readonly IpcacheEvent[] = [];
 
 export class MapWriter implements MapChanges {
@@ -112,11 +112,13 @@ export class MapWriter implements MapChanges {
       this.#settle(events, false);
       return;
     }
-    if (this.#queue.append(key, value, events) || this.#parked.queue.append(key, value, events)) {
+    const isParked = this.#parked.queue.append(key, value, events);
+    const how = isParked ? 'equal' : this.#queue.upsert(key, value, events);
+    if (how === 'equal') {
       this.#counts.equal++;
       return;
     }
-    if (this.#queue.upsert(key, value, events)) this.#counts.coalesced++;
+    if (how === 'coalesced') this.#counts.coalesced++;
     this.#parked.supersede(key);
     this.#schedule();
   }

@@ -75,25 +75,29 @@ export class WriteQueue {
   append(key: Uint8Array, value: Uint8Array, events: readonly IpcacheEvent[]): boolean {
     if (this.#live === 0) return false;
     const index = this.#index.find(key);
-    if (index < 0 || this.#operations[index] !== UPSERT) return false;
-    const at = index * this.valueBytes;
-    for (let i = 0; i < this.valueBytes; i++) if (this.#values[at + i] !== value[i]) return false;
+    if (index < 0 || !this.#isUpsertOf(index, value)) return false;
     if (events.length > 0) this.#events[index] = [...this.events(index), ...events];
     return true;
   }
 
-  /** @returns whether it took the place of another change. */
-  upsert(key: Uint8Array, value: Uint8Array, events: readonly IpcacheEvent[]): boolean {
+  /** @returns `coalesced`: it took the place of another change; `equal`: the very same was waiting */
+  upsert(key: Uint8Array, value: Uint8Array, events: readonly IpcacheEvent[]): 'new' | 'coalesced' | 'equal' {
     const live = this.#live;
-    const at = this.#put(key, UPSERT, events) * this.valueBytes;
+    const index = this.#index.add(key);
+    const isEqual = this.#isUpsertOf(index, value);
+    this.#put(index, UPSERT, events);
+    if (isEqual) return 'equal';
+    const at = index * this.valueBytes;
     for (let i = 0; i < this.valueBytes; i++) this.#values[at + i] = value[i] as number;
-    return live === this.#live;
+    return live === this.#live ? 'coalesced' : 'new';
   }
 
   /** @returns whether it took the place of another change. */
   remove(key: Uint8Array, identity: number, events: readonly IpcacheEvent[]): boolean {
     const live = this.#live;
-    this.#identities[this.#put(key, REMOVE, events)] = identity;
+    const index = this.#index.add(key);
+    this.#put(index, REMOVE, events);
+    this.#identities[index] = identity;
     return live === this.#live;
   }
 
@@ -111,6 +115,7 @@ export class WriteQueue {
   }
 
   clear(): void {
+    this.#operations.fill(NOTHING, 0, this.#index.count);
     this.#index.clear();
     this.#events.length = 0;
     this.#live = 0;
@@ -125,11 +130,9 @@ export class WriteQueue {
     return this.#values.slice(index * this.valueBytes, (index + 1) * this.valueBytes);
   }
 
-  #put(key: Uint8Array, operation: Operation, events: readonly IpcacheEvent[]): number {
-    const before = this.#index.count;
-    const index = this.#index.add(key);
+  /** @param index of a key; `clear` and `grow` leave no operation where none was put */
+  #put(index: number, operation: Operation, events: readonly IpcacheEvent[]): void {
     if (index >= this.#operations.length) this.#grow();
-    if (index === before) this.#operations[index] = NOTHING;
     if (this.#operations[index] === NOTHING) {
       this.#live++;
       this.#events[index] = events;
@@ -137,7 +140,13 @@ export class WriteQueue {
       this.#events[index] = [...this.events(index), ...events];
     }
     this.#operations[index] = operation;
-    return index;
+  }
+
+  #isUpsertOf(index: number, value: Uint8Array): boolean {
+    if (this.#operations[index] !== UPSERT) return false;
+    const at = index * this.valueBytes;
+    for (let i = 0; i < this.valueBytes; i++) if (this.#values[at + i] !== value[i]) return false;
+    return true;
   }
 
   #grow(): void {
