@@ -41,8 +41,8 @@ function writeKey(row: EntryRow, layout: Layout, key: Uint8Array<ArrayBuffer>): 
     return;
   }
   encodeKey(layout, prefix, key);
-  // Which host bits were set is not in the line, only that some were.
-  if (row.extra.includes('"noncanonical"')) key[7 + prefix.address.length] = (key[7 + prefix.address.length] ?? 0) | 1;
+  // Which bits beyond the length were set is not in the line, only that some were; behind a whole IPv4 address there are more.
+  if (row.extra.includes('"noncanonical"')) key[KEY_BYTES - 1] = (key[KEY_BYTES - 1] as number) | 1;
 }
 
 function writeValue(row: EntryRow, layout: Layout, value: Uint8Array<ArrayBuffer>): void {
