@@ -6,7 +6,8 @@ import { PassThrough } from 'node:stream';
 import { describe, expect, test } from 'vitest';
 import { MalformedError, UnreachableError } from '../../../src/lib/errors.ts';
 import { openNdjson } from '../../../src/lib/sources/ndjson.ts';
-import type { Source, SourceRecord } from '../../../src/lib/sources/source.ts';
+import type { PlainUpsert } from '../../../src/lib/sources/plain-upsert.ts';
+import type { Source, SourceEvent, SourceRecord } from '../../../src/lib/sources/source.ts';
 
 const upsert = (prefix: string, identity: number): string => `${JSON.stringify({ op: 'upsert', prefix, identity })}\n`;
 const SYNCED = '{"op":"synced"}\n';
@@ -35,6 +36,24 @@ describe('a stream as a source', () => {
     input.end();
     await new Promise((resolve) => setImmediate(resolve));
     expect(await keys(source)).toHaveLength(3);
+    await source[Symbol.asyncDispose]();
+  });
+
+  test('that is followed tells upserts without an object each, and speaks for what it told that way', async () => {
+    const { input, source } = newStream();
+    const told: string[] = [];
+    const end = new AbortController();
+    const sink = {
+      event: (event: SourceEvent) => told.push(`event ${event.op}`),
+      upsert: ({ key, identity }: PlainUpsert) => told.push(`${key.text()} ${identity}`),
+      synced: () => end.abort(),
+      lost: () => {},
+    };
+    input.write(upsert('10.0.0.1', 5) + upsert('10.0.0.2', 6) + upsert('fd00::1', 16_777_217) + SYNCED);
+    await source.follow(sink, end);
+    expect(told).toEqual(['event upsert', '10.0.0.2 6', 'fd00::1 16777217']);
+    const speaks = (['ipv4', 'ipv6'] as const).map((family) => source.speaksFor('local', family, 0));
+    expect(speaks).toEqual([false, true]);
     await source[Symbol.asyncDispose]();
   });
 
