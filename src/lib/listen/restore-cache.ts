@@ -92,6 +92,7 @@ export async function restoreCache(options: RestoreCacheOptions): Promise<Restor
     }
   });
   for (const placeholder of previous?.placeholders ?? []) placeholders.keepTime(placeholder);
+  placeholders.complete();
   const withheld = planner.withheld();
   allocator.restoreLocalIdentities([...records.values()]);
   allocator.withhold(withheld);

@@ -28,7 +28,7 @@ export class RestoredPrefixes implements Iterable<Placeholder> {
   #flags: Uint8Array;
   /** Indexes of `#times`. */
   #since: Uint32Array;
-  /** Open addressing by the text: row + 1, 0 for none. Made when it is first needed. */
+  /** Open addressing by the text: row + 1, 0 for none. Made by `complete`, or when it is first needed. */
   #slots: Uint32Array | undefined;
   /** The row after the one that was found last. */
   #next = 0;
@@ -57,6 +57,14 @@ export class RestoredPrefixes implements Iterable<Placeholder> {
     this.#identities[row] = identity;
     this.#flags[row] = (isRequested ? REQUESTED : 0) | (isGuessed ? GUESSED : 0) | (isInMap ? IN_MAP : 0);
     this.#slots = undefined;
+  }
+
+  /** All are added: what is needed to find them is made now, and nobody waits for it later. @returns the index */
+  complete(): Uint32Array {
+    const slots = new Uint32Array(2 ** Math.ceil(Math.log2(2 * Math.max(this.length, 1))));
+    for (const [row, prefix] of this.#prefixes.entries()) slots[this.#slotOf(slots, prefix)] = row + 1;
+    this.#slots = slots;
+    return slots;
   }
 
   /** The prefix was one with this number before already. */
@@ -95,17 +103,10 @@ export class RestoredPrefixes implements Iterable<Placeholder> {
   /** Who asks for many asks in the order in which they came, most of the time: that needs no index. */
   #find(prefix: string): number {
     if (this.#prefixes[this.#next] === prefix) return this.#next++;
-    const slots = this.#slots ?? this.#index();
+    const slots = this.#slots ?? this.complete();
     const row = (slots[this.#slotOf(slots, prefix)] as number) - 1;
     this.#next = row + 1;
     return row;
-  }
-
-  #index(): Uint32Array {
-    const slots = new Uint32Array(2 ** Math.ceil(Math.log2(2 * Math.max(this.length, 1))));
-    for (const [row, prefix] of this.#prefixes.entries()) slots[this.#slotOf(slots, prefix)] = row + 1;
-    this.#slots = slots;
-    return slots;
   }
 
   /** Where the prefix is, or the free place where it belongs. */
