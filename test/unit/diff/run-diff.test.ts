@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { EVERYTHING } from '../../../src/lib/diff/change-filter.ts';
 import type { Findings } from '../../../src/lib/diff/judge.ts';
+import type { Migration } from '../../../src/lib/diff/migrations.ts';
 import { type DiffOptions, runDiff } from '../../../src/lib/diff/run-diff.ts';
 import { parsePrefix } from '../../../src/lib/net/prefix.ts';
 import { inputOf } from '../../support/diff-inputs.ts';
@@ -215,6 +216,16 @@ describe('runDiff()', () => {
   });
 });
 
+/** Without the class `rekeyed`, and without what has no other. */
+const withoutKeys = (all: readonly string[]): string[] =>
+  all.flatMap((word) => {
+    const [classes = '', subject = ''] = word.split(' ');
+    const others = classes.split('+').filter((name) => name !== 'rekeyed');
+    return others.length === 0 ? [] : [`${others.join('+')} ${subject}`];
+  });
+
+const isKeyReplacement = ({ migration }: Migration): boolean => migration === 'key-replaced';
+
 describe('runDiff() of any snapshots', () => {
   const parts = entryValues.map((entries) => ({ entries }));
 
@@ -233,11 +244,22 @@ describe('runDiff() of any snapshots', () => {
       word.replace(/removed|added/, (name) => (name === 'added' ? 'removed' : 'added'));
     await fc.assert(
       fc.asyncProperty(parts, parts, async (a, b) => {
-        const there = words(await diff(a, b));
-        const back = words(await diff(b, a));
-        expect(back.map(mirror)).toEqual(there);
+        const there = await diff(a, b);
+        const back = await diff(b, a);
+        // That a key is gone everywhere, as after a rotation, holds in one direction only where the other key was there before.
+        const isRotated = [there, back].some(({ migrations }) => migrations.some(isKeyReplacement));
+        const compared = isRotated ? withoutKeys : (all: string[]) => all;
+        expect(compared(words(back).map(mirror))).toEqual(compared(words(there)));
       }),
-      { numRuns: 100 },
+      {
+        numRuns: 100,
+        examples: [
+          [
+            { entries: [entry('::/0', 0, { encryptKey: 255 }), entry('::/5', 16777217, { encryptKey: 3 })] },
+            { entries: [entry('::/5', 16777217, { encryptKey: 255 })] },
+          ],
+        ],
+      },
     );
   });
 
@@ -259,7 +281,7 @@ describe('runDiff() of any snapshots', () => {
         }
         const filter = { ...EVERYTHING, ignoreClasses: [] };
         const findings = await diff(a, b, { filter });
-        const rotated = findings.migrations.some(({ migration }) => migration === 'key-replaced');
+        const rotated = findings.migrations.some(isKeyReplacement);
         const seen = new Map([...findings.entries()].map(({ classes, change }) => [change.prefix, classes[0]]));
         // The world split and a rotation are the two rules that a comparison of single entries cannot know.
         for (const [prefix, name] of expected) {
