@@ -50,8 +50,7 @@ export class ReleaseRun {
     const refs = claims.length === 0 ? [] : parseSourceRefs(claims.join(','));
     const { stdin, uid, agentSocket, runtime } = this.#options;
     // Entries are deleted for what is not claimed: half of a file would be the end of the other half.
-    const needsEnd = true;
-    const open = { stdin, uid, strict: true, needsEnd, sockets: sourceSockets(agentSocket), now: () => runtime.now() };
+    const open = { stdin, uid, strict: true, sockets: sourceSockets(agentSocket), now: () => runtime.now() };
     const sources = refs.map((ref) => openSource(ref, open));
     try {
       const isKvstore = refs.some(({ target }) => target.kind === 'etcd');

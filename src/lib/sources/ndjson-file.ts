@@ -29,8 +29,6 @@ export interface NdjsonSetup {
   /** While following, a bad line ends everything. A reading never tolerates one, because what it lost cannot be known. */
   readonly strict?: boolean | undefined;
   readonly onBadLine?: ((error: MalformedError) => void) | undefined;
-  /** A reading of a regular file without a `synced` event is not complete: it may be one that is still being written. */
-  readonly needsEnd?: boolean | undefined;
 }
 
 export class NdjsonFile implements Source {
@@ -71,7 +69,8 @@ export class NdjsonFile implements Source {
         reader.push(chunk);
       }
       reader.end();
-      if (this.#setup.needsEnd === true && !isEnded) throw endMissing(this.name);
+      // It may still be being written.
+      if (!isEnded) throw endMissing(this.name);
       this.#coverage = state.coverage;
       return { revision: revisionOf(stats), records: state.visit(visit) };
     } finally {

@@ -9,7 +9,7 @@ import type { Source } from './source.ts';
 import type { SourceRef } from './source-ref.ts';
 import { UnixSource } from './unix-source.ts';
 
-export interface OpenSourceOptions extends Pick<NdjsonSetup, 'strict' | 'onBadLine' | 'needsEnd'> {
+export interface OpenSourceOptions extends Pick<NdjsonSetup, 'strict' | 'onBadLine'> {
   readonly stdin: () => AsyncIterable<Uint8Array>;
   /** Of this process. */
   readonly uid: number;
@@ -30,10 +30,10 @@ export interface OpenSourceOptions extends Pick<NdjsonSetup, 'strict' | 'onBadLi
  */
 export function openSource(ref: SourceRef, options: OpenSourceOptions): Source {
   const { name, rank, target } = ref;
-  const { strict, onBadLine, needsEnd, stdin, uid, onRefused, sockets, now, pin } = options;
+  const { strict, onBadLine, stdin, uid, onRefused, sockets, now, pin } = options;
   switch (target.kind) {
     case 'ndjson':
-      return openNdjson({ name, rank, path: target.path, strict, onBadLine, needsEnd, stdin });
+      return openNdjson({ name, rank, path: target.path, strict, onBadLine, stdin });
     case 'unix': {
       const refused = (reason: string): void => onRefused?.(name, reason);
       return new UnixSource({ name, rank, path: target.path, strict, onBadLine, uid, onRefused: refused });

@@ -248,6 +248,9 @@ describe('ipc gc', () => {
       '{"op":"upsert","prefix":"10.0.0.1/32","identity":1,"source":"api"}\n{"op"\n',
     );
     expect((await gc('--against', `ndjson:${folder}/bad.ndjson`)).exitCode).toBe(9);
+    writeFileSync(join(folder, 'begun.ndjson'), '{"op":"upsert","prefix":"10.0.0.1/32","identity":1,"source":"api"}\n');
+    const begun = errorOf(await gc('--against', `ndjson:${folder}/begun.ndjson`, '--max-delete', '100%'));
+    expect(begun).toMatchObject({ exitCode: 8, code: 'SOURCE_NOT_SYNCED' });
     expect(await bytes()).toHaveLength(10);
   });
 

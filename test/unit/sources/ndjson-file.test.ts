@@ -30,9 +30,11 @@ async function readAll(source: NdjsonFile) {
 }
 
 describe('NdjsonFile.read()', () => {
-  test('takes everything to the end of the file, with and without a synced event', async () => {
+  test('takes everything to the end of the file, which must say that it is complete', async () => {
     writeFileSync(path, upsert('10.0.0.1', 5) + upsert('10.0.0.0/24', 6) + remove('10.0.0.1') + upsert('fd00::1', 7));
-    expect((await readAll(newSource())).keys).toEqual(['10.0.0.0/24=6', 'fd00::1=7']);
+    await expect(readAll(newSource())).rejects.toThrow(
+      expect.objectContaining({ exitCode: 8, code: 'SOURCE_NOT_SYNCED' }),
+    );
     appendFileSync(path, SYNCED + upsert('10.0.0.2', 8));
     const { keys, records } = await readAll(newSource());
     expect(keys).toEqual(['10.0.0.0/24=6', '10.0.0.2=8', 'fd00::1=7']);
@@ -41,7 +43,10 @@ describe('NdjsonFile.read()', () => {
 
   test('metadata claims its prefix without a number, until its last kind is taken back', async () => {
     const base = { prefix: '192.0.2.0/24', resource: 'cnp/a/b' };
-    writeFileSync(path, `${JSON.stringify({ op: 'upsertMetadata', ...base, labels: ['cidr:192.0.2.0/24'] })}\n`);
+    writeFileSync(
+      path,
+      `${SYNCED}${JSON.stringify({ op: 'upsertMetadata', ...base, labels: ['cidr:192.0.2.0/24'] })}\n`,
+    );
     const records: SourceRecord[] = [];
     await newSource().read((record) => records.push(record), { timeoutMs: 20_000 });
     expect(records).toEqual([
@@ -52,7 +57,7 @@ describe('NdjsonFile.read()', () => {
   });
 
   test('has the same revision until the file changes', async () => {
-    writeFileSync(path, upsert('10.0.0.1', 5));
+    writeFileSync(path, upsert('10.0.0.1', 5) + SYNCED);
     const source = newSource();
     const before = await readAll(source);
     expect((await readAll(source)).revision).toBe(before.revision);
@@ -61,7 +66,7 @@ describe('NdjsonFile.read()', () => {
   });
 
   test('speaks for the kinds of entry it has, and for no others', async () => {
-    writeFileSync(path, upsert('10.0.0.1', 41234) + upsert('10.0.0.2@3', 196609));
+    writeFileSync(path, upsert('10.0.0.1', 41234) + upsert('10.0.0.2@3', 196609) + SYNCED);
     const source = newSource();
     expect(source.speaksFor('global', 'ipv4', 0)).toBe(false);
     await readAll(source);
