@@ -155,14 +155,27 @@ function explain(text: string, addressText: string): UsageError {
   if (text === '') return bad(text, 'it is empty', 'write ADDR, ADDR/LEN or ADDR/LEN@CLUSTER');
   if (addressText.includes('%')) return bad(text, 'zones are not part of an ipcache key', 'leave out the part from %');
   const colon = /^(\d+\.\d+\.\d+\.\d+):(\d+)$/.exec(addressText);
-  if (colon) return bad(text, 'a colon where a slash belongs', `did you mean ${colon[1]}/${colon[2]}?`);
+  if (colon) {
+    const meant = `${colon[1]}/${colon[2]}${text.slice(addressText.length)}`;
+    return bad(text, 'a colon where a slash belongs', didYouMean(meant));
+  }
   if (/(^|\.)0\d/.test(addressText)) {
     return bad(text, 'an octet has a leading zero, which some programs read as octal', 'write the octet without it');
   }
   if (/^\d+(\.\d+){0,2}$/.test(addressText)) {
-    return bad(text, 'an IPv4 address has four octets', `did you mean ${padOctets(text, addressText)}?`);
+    return bad(text, 'an IPv4 address has four octets', didYouMean(padOctets(text, addressText)));
   }
   return bad(text, `${quote(addressText)} is not an IPv4 or IPv6 address`);
+}
+
+/** A port or an octet beyond 255 is no prefix either: what would be refused again is not suggested. */
+function didYouMean(meant: string): string | undefined {
+  try {
+    parsePrefix(meant);
+    return `did you mean ${meant}?`;
+  } catch {
+    return undefined;
+  }
 }
 
 function padOctets(text: string, addressText: string): string {

@@ -89,7 +89,13 @@ describe('parsePrefix()', () => {
     ['192.0.2.7:32', 'did you mean 192.0.2.7/32?'],
     ['10.0.0/8', 'did you mean 10.0.0.0/8?'],
     ['10/8@3', 'did you mean 10.0.0.0/8@3?'],
+    ['192.0.2.7:32@3', 'did you mean 192.0.2.7/32@3?'],
   ])('op 07 %j suggests what was meant', (text, hint) => expect(refusal(text).hint).toBe(hint));
+
+  test.each(['192.0.2.7:8080', '192.0.2.7:24/24', '10.0.0/33', '12345', '256.1/16'])(
+    'op 07 for %j nothing is suggested that is refused again',
+    (text) => expect(refusal(text).hint).toBeUndefined(),
+  );
 
   test.each([
     '::ffff:10.0.0.0/95',
