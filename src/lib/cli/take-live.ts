@@ -53,12 +53,11 @@ export async function takeLive(ipcache: IpcacheMap, options: TakeLive): Promise<
       onWait: (missing) => logger.info(`waiting for the agent to write ${missing} identities of the map to ${path}`),
     });
   try {
-    const live = flags.labels ? await takeJoined(take, path, logger) : await take(undefined);
+    const live = flags.labels
+      ? await takeJoined(take, { path, named: flags['allocator-state'] !== undefined, logger })
+      : await take(undefined);
     // What was read until a signal came is no snapshot, not even an incomplete one.
     signal.throwIfAborted();
-    if (flags.labels && live.noCheckpoint && flags['allocator-state'] !== undefined) {
-      logger.warn(`no labels joined: there is no file ${path}`);
-    }
     return live;
   } finally {
     progress.end();
@@ -67,11 +66,12 @@ export async function takeLive(ipcache: IpcacheMap, options: TakeLive): Promise<
 
 async function takeJoined(
   take: (allocatorState: string | undefined) => Promise<LiveSnapshot>,
-  path: string,
-  logger: Log,
+  { path, named, logger }: { readonly path: string; readonly named: boolean; readonly logger: Log },
 ): Promise<LiveSnapshot> {
   try {
-    return await take(path);
+    const live = await take(path);
+    if (live.noCheckpoint && named) logger.warn(`no labels joined: there is no file ${path}`);
+    return live;
   } catch (error) {
     if (!(error instanceof ToolError) || error.code !== 'BAD_CHECKPOINT') throw error;
     logger.warn(`no labels joined: ${error.message}`, error.operands);
