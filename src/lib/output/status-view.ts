@@ -56,33 +56,59 @@ export const statusView: ReportView<StatusModel> = {
     };
   },
   *text(model, paint) {
-    const { ready, reasons, stateDir, pin, restored, placeholders, identities, ingress, pending } = model;
+    const { ready, reasons, stateDir, pin, restored, placeholders, identities, ingress, pending, listen } = model;
     yield ready ? paint.bold('ready') : paint.bad('not ready');
     for (const reason of reasons) yield `  ${escapeText(reason)}`;
     yield escapeText(`state      ${stateDir}${model.time === undefined ? '' : `, written ${model.time}`}`);
     if (pin !== undefined) yield escapeText(`map        ${pin} (id ${model.mapId ?? 'unknown'})`);
+    // The state may be ten seconds older than what the loop that keeps it says itself.
+    const isLive = listen !== undefined && listen.pid === model.lockedBy;
     if (restored !== undefined) {
       const source = restored.from ?? `map id ${restored.mapId}`;
       yield escapeText(`restored   ${restored.time} from ${source}`);
       const counts = Object.entries(restored.summary).map(([name, count]) => `${name} ${count ?? 'unknown'}`);
       yield `           ${escapeText(counts.join(', '))}`;
-      if (restored.released !== undefined) yield escapeText(`released   ${restored.released}`);
-      else if (restored.releaseAt === undefined)
-        yield 'release    when all sources are synced, and the grace period after';
-      else yield escapeText(`release    ${restored.due ? 'due since' : 'not before'} ${restored.releaseAt}`);
+      if (!isLive) yield escapeText(releaseWords(restored));
     }
     if (placeholders !== undefined) {
       yield `holds      ${placeholders} placeholders, ${identities} numbers, ${ingress?.length ?? 0} ingress addresses`;
     }
-    if (pending) yield paint.warning(`pending    ${pending} writes`);
-    for (const { name, synced, connected, error } of model.sources ?? []) {
-      const state = error ?? (connected ? 'connected' : 'not connected');
-      yield escapeText(`source     ${name}: ${state}, ${synced === undefined ? 'never synced' : `synced ${synced}`}`);
+    if (pending && !isLive) yield paint.warning(`pending    ${pending} writes`);
+    for (const { name, synced, connected, error } of isLive ? [] : (model.sources ?? [])) {
+      yield escapeText(`source     ${name}: ${error ?? (connected ? 'connected' : 'not connected')}, ${since(synced)}`);
     }
-    if (model.listen !== undefined) yield escapeText(`listen     ${listenWords(model.listen)}`);
+    if (listen !== undefined) {
+      yield escapeText(`listen     ${listenWords(listen)}`);
+      for (const words of liveSources(listen)) yield escapeText(`source     ${words}`);
+      const waiting = pendingWords(listen);
+      if (waiting !== undefined) yield paint.warning(escapeText(`pending    ${waiting}`));
+    }
     for (const { flag, value, from } of model.config ?? []) yield escapeText(`  --${flag} ${String(value)} (${from})`);
   },
 };
+
+function releaseWords({ released, releaseAt, due }: NonNullable<StatusModel['restored']>): string {
+  if (released !== undefined) return `released   ${released}`;
+  if (releaseAt === undefined) return 'release    when all sources are synced, and the grace period after';
+  return `release    ${due ? 'due since' : 'not before'} ${releaseAt}`;
+}
+
+function since(synced: unknown): string {
+  return typeof synced === 'string' ? `synced ${synced}` : 'never synced';
+}
+
+function liveSources({ sources }: JsonObject): string[] {
+  const known = Array.isArray(sources) ? sources.filter((source) => typeof source === 'object' && source !== null) : [];
+  return known.map(({ name, condition, reason, synced }: JsonObject) => {
+    const state = reason === undefined ? condition : `${condition}, ${reason}`;
+    return `${name}: ${state}, ${since(synced)}`;
+  });
+}
+
+function pendingWords({ pending, stall }: JsonObject): string | undefined {
+  if (typeof pending !== 'number' || pending === 0) return undefined;
+  return stall === undefined ? `${pending} writes` : `${pending} writes: ${stall}`;
+}
 
 function listenWords({ pid, phase, ready, restore }: JsonObject): string {
   const words = `pid ${pid}, phase ${phase}, ${ready === true ? 'ready' : 'not ready'}`;
