@@ -115,7 +115,8 @@ async function findListen({ choice, socket, timeoutMs }: GcListenOptions): Promi
       operands: { path },
     });
   }
-  const { map } = status as { readonly map?: { readonly id?: unknown; readonly pin?: unknown } };
+  // Whatever listens there may answer anything.
+  const { map } = (status ?? {}) as { readonly map?: { readonly id?: unknown; readonly pin?: unknown } | null };
   if (typeof map?.id === 'number' && typeof map.pin === 'string') return { socket: path, id: map.id, pin: map.pin };
   throw new UnreachableError(`Cannot ask ipc listen at ${path}: it has no map yet`, {
     code: 'SOURCE_NOT_SYNCED',

@@ -1,4 +1,6 @@
+import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -306,4 +308,26 @@ describe('ipc gc and a running ipc listen', () => {
       code: 'NO_DESIRED_STATE',
     });
   });
+
+  it.each(['null', '[]', '{"map":null}', '{"map":{"id":1}}'])(
+    '%s of something else on its socket is no state',
+    async (answer) => {
+      given(pods(10));
+      const socket = path.join(folder, 'stranger.sock');
+      const server = createServer((_, response) => response.end(answer)).listen(socket);
+      await once(server, 'listening');
+      const argv = ['--map', pin, '--confirm', '0s'];
+      try {
+        for (const where of [
+          ['--socket', socket],
+          ['--against', `listen:${socket}`],
+        ]) {
+          expect(errorOf(await gc([...argv, ...where]))).toMatchObject({ exitCode: 8, code: 'SOURCE_NOT_SYNCED' });
+        }
+      } finally {
+        server.close();
+      }
+      expect(Object.keys(await mapWords(pin))).toHaveLength(10);
+    },
+  );
 });
