@@ -22,7 +22,7 @@ export const UPDATE: readonly Row[] = [
       kind: 'failed',
       code: 'MAP_FULL',
       state: 'the map is full',
-      hint: 'ipc stats shows the pressure and what fills it; ipc gc removes what is stale',
+      hint: 'ipc doctor shows entries and size of the maps; ipc gc removes what is stale',
     },
   ],
   [EEXIST, { kind: 'failed', code: 'ENTRY_EXISTS', state: 'the entry exists already' }],

@@ -16,7 +16,7 @@ export interface SideLabels {
 
 /** What to do about each kind of finding. */
 export const HINTS: Readonly<Record<ChangeClass, string>> = {
-  'cidr-label-lost': 'no CIDR policy selects it any more: ipc get shows what it is now, ipc verify finds more',
+  'cidr-label-lost': 'no CIDR policy selects it any more: ipc get shows what it is now',
   renumbered: 'endpoints know the old number until their policy is computed anew: ipc identity N --policy lists them',
   relabelled: 'rules for the old labels now decide about the new ones: ipc identity N shows who has it',
   removed: 'the next wider prefix answers for it: ipc get shows which',

@@ -73,7 +73,7 @@ export const OPERATIONS: Readonly<Record<Operation, OperationRule>> = {
     ...KEEPS,
     onAgent: 'no',
     action: 'feed',
-    instead: 'ipc watch follows this map without writing; listen needs a map of its own: --map PIN',
+    instead: 'the agent feeds this one; listen needs a map of its own: --map PIN',
   },
   'hand-over': {
     ...KEEPS,
