@@ -4,6 +4,7 @@ import type { BpfMap } from '../bpf/map.ts';
 import { openPin } from '../bpf/open-pin.ts';
 import { BPF_NOEXIST } from '../bpf/uapi.ts';
 import { IncompleteError, LayoutError, ToolError } from '../errors.ts';
+import type { Layout } from '../ipcache/layout.ts';
 import { LinuxKernel } from '../native/linux-kernel.ts';
 import type { CarriedEntries, CarriedEntry } from '../restore/carry-entries.ts';
 import type { NotFitting } from '../restore/fill-new-map.ts';
@@ -108,15 +109,24 @@ function encodeWrites({ plan, target }: Prepared, map: BpfMap): { writes: EntryW
     if (!isAdded(entry) && entry.action !== 'update') continue;
     try {
       const encoded = encodePlanned(choice as NonNullable<typeof choice>, entry);
-      writes.push(
-        entry.action === 'update' ? { ...encoded, entry, before: stored(map, encoded.key) } : { ...encoded, entry },
-      );
+      if (entry.action === 'update') {
+        const before = stored(map, encoded.key);
+        const value = renumbered((choice as NonNullable<typeof choice>).layout, before, encoded.value);
+        writes.push({ ...encoded, value, entry, before });
+      } else writes.push({ ...encoded, entry });
     } catch (error) {
       if (!(error instanceof LayoutError)) throw error;
       unfit.push({ ...failure(entry), reason: `does-not-fit: ${error.message}` });
     }
   }
   return { writes, unfit };
+}
+
+/** Another number is all that changes: what else the entry has stays, and bits that this version does not know. */
+function renumbered({ value: { identity } }: Layout, before: Uint8Array, wanted: Uint8Array): Uint8Array {
+  const value = Uint8Array.from(before);
+  value.set(wanted.subarray(identity.offset, identity.offset + identity.bytes), identity.offset);
+  return value;
 }
 
 function stored(map: BpfMap, key: Uint8Array): Uint8Array {

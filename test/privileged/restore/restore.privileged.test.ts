@@ -116,6 +116,14 @@ describe('ipc restore in place', () => {
     expect(await site.report(Restore, argv)).toMatchObject({ changed: false, skippedByRule: { 'global-scope': 1 } });
   });
 
+  it('op 13: an entry that gets the number of the checkpoint keeps its flags, those without a name too', async () => {
+    site.map([{ prefix: '203.0.113.0/24', identity: 16777300, flags: 0xf1 }]);
+    const allocator = site.allocator({ 16777220: ['cidr:203.0.113.0/24', 'reserved:world-ipv4'] });
+    await site.report(Restore, ['--map', site.pin, '--allocator-state', allocator, '--prefer', 'checkpoint']);
+    const entry = (await site.entries()).get('203.0.113.0/24');
+    expect(entry).toMatchObject({ identity: 16777220, flags: 0xf1 });
+  });
+
   it('remembers the first number of the local scope, which no allocator gives but the agent restores', async () => {
     site.map([{ prefix: '10.0.0.4/32', identity: 16777216 }]);
     await site.report(Restore, ['--map', site.pin, ...missing()]);
