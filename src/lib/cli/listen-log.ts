@@ -84,6 +84,10 @@ function lineOf(event: LoopEvent): Line | undefined {
       return warn(`${event.prefix} was changed by somebody else: ${event.found} instead of ${event.expected}`);
     case 'reassert-stopped':
       return warn(`${event.prefix} is changed again and again by somebody else: it is not written any more`);
+    case 'pin':
+      return event.isThere
+        ? info(`a map is pinned to ${event.pin} again`)
+        : warn(`nothing is pinned to ${event.pin} any more: changes wait until a map is`);
     case 'map-replaced':
       return warn(`another map is under the pin, id ${event.mapId}: everything is written into it`);
     case 'write-problem':

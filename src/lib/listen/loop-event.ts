@@ -31,6 +31,7 @@ export type LoopEvent =
   | { readonly kind: 'flapping'; readonly prefix: string; readonly identities: readonly number[] }
   | { readonly kind: 'foreign'; readonly prefix: string; readonly expected: string; readonly found: string }
   | { readonly kind: 'reassert-stopped'; readonly prefix: string }
+  | { readonly kind: 'pin'; readonly pin: string; readonly isThere: boolean }
   | { readonly kind: 'map-replaced'; readonly mapId: number }
   | { readonly kind: 'write-problem'; readonly problem: string; readonly message: string; readonly prefix?: string }
   | { readonly kind: 'cache-problem'; readonly message: string }

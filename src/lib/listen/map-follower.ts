@@ -47,6 +47,7 @@ export class MapFollower {
   readonly #setup: MapFollowerSetup;
   #look: NodeJS.Timeout | undefined;
   #inode: bigint | undefined;
+  #isPinThere = true;
   #replays = 0;
   #hasFailed = false;
 
@@ -148,9 +149,13 @@ export class MapFollower {
 
   /** A pin that stays the same costs one stat(2); another one is looked at by the writer, before it writes. */
   #lookAtPin(): void {
-    const inode = statSync(this.#setup.pin, { bigint: true, throwIfNoEntry: false })?.ino;
+    const { pin, tell } = this.#setup;
+    const inode = statSync(pin, { bigint: true, throwIfNoEntry: false })?.ino;
     if (inode !== this.#inode) this.writer.poke();
     this.#inode = inode;
+    const isThere = inode !== undefined;
+    if (isThere !== this.#isPinThere) tell({ kind: 'pin', pin, isThere });
+    this.#isPinThere = isThere;
   }
 
   #tellProblem({ kind, message, key }: WriteProblem): void {

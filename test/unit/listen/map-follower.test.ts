@@ -1,4 +1,4 @@
-import { rmSync } from 'node:fs';
+import { renameSync, rmSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { ENOMEM } from '../../../src/lib/bpf/errno.ts';
 import { BPF_MAP_UPDATE_BATCH, BPF_MAP_UPDATE_ELEM } from '../../../src/lib/bpf/uapi.ts';
@@ -36,6 +36,22 @@ describe('MapFollower', () => {
       expect([site.follower.hasFailed, fake.store.size, site.fake.store.size]).toEqual([true, 0, 0]);
       expect(site.follower.pending()).toMatchObject([{ op: 'upsert', prefix: '10.0.0.1/32', identity: 1 }]);
     }
+  });
+
+  it('says once that the pin is gone, and once that it is there again', async () => {
+    await using site = new LoopSite();
+    const [source] = site.sources;
+    site.start();
+    const away = `${site.pin}-away`;
+    renameSync(site.pin, away);
+    await untilTrue('gone', () => site.toldOf('pin').length === 1);
+    source?.upsert('10.0.0.1', 1);
+    await untilTrue('pending', () => site.follower.pending().length === 1);
+    expect(site.fake.store.size).toBe(0);
+    renameSync(away, site.pin);
+    await untilTrue('written', () => site.fake.store.size === 1);
+    await untilTrue('back', () => site.toldOf('pin').length === 2);
+    expect(site.toldOf('pin')).toMatchObject([{ isThere: false }, { isThere: true }]);
   });
 
   it('says in the words of a checkpoint what the map has yet to take: the newest of each prefix', async () => {
