@@ -4,6 +4,7 @@
  */
 import type { Ipcache } from '../cache/ipcache.ts';
 import type { CacheEntry } from '../cache/listener.ts';
+import { INFO_KINDS } from '../cache/resource-info.ts';
 import type { CachingAllocator, IdentityRecord } from '../identity/caching-allocator.ts';
 import { cidrLabels } from '../identity/cidr-labels.ts';
 import { Labels } from '../identity/labels.ts';
@@ -97,6 +98,7 @@ export async function restoreCache(options: RestoreCacheOptions): Promise<Restor
   allocator.restoreLocalIdentities([...records.values()]);
   allocator.withhold(withheld);
   cache.injectNow();
+  while (holdChanged(cache, placeholders)) cache.injectNow();
   return {
     placeholders,
     claim: (prefix) => claimGuessed(options, placeholders, prefix),
@@ -161,6 +163,22 @@ function restoreOne(cache: Ipcache, { prefix, identity, labels }: PlannedEntry):
   }
   const info = { labels: labels.compact(), requestedIdentity: identity };
   cache.upsertMetadata([{ prefix: parsePrefix(prefix), source: RESTORED_SOURCE, resource: RESTORED_RESOURCE, info }]);
+}
+
+/**
+ * Labels may lead to another number: they are joined by those of wider prefixes, or another number has them too. Such a
+ * prefix keeps its number alone, until somebody says what it is.
+ * @returns whether there was one, so that what lies inside of it is resolved anew
+ */
+function holdChanged(cache: Ipcache, placeholders: RestoredPrefixes): boolean {
+  let isChanged = false;
+  for (const { prefix, identity, requested } of placeholders) {
+    if (requested === true || cache.get(prefix)?.identity === identity) continue;
+    isChanged = true;
+    cache.removeMetadata([{ prefix: parsePrefix(prefix), resource: RESTORED_RESOURCE, what: INFO_KINDS }]);
+    cache.upsert(prefix, { identity, source: RESTORED_SOURCE }, RESTORED_BY);
+  }
+  return isChanged;
 }
 
 /** Before the claim is resolved, so that its labels are found to have the number that the prefix has. */
