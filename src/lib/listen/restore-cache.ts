@@ -95,6 +95,8 @@ export async function restoreCache(options: RestoreCacheOptions): Promise<Restor
   for (const placeholder of previous?.placeholders ?? []) placeholders.keepTime(placeholder);
   placeholders.complete();
   const withheld = planner.withheld();
+  // Nothing in the map has them, and policy may still know them by what they meant.
+  for (const { identity } of previous?.identities ?? []) withheld.add(numericIdentity(identity));
   allocator.restoreLocalIdentities([...records.values()]);
   allocator.withhold(withheld);
   cache.injectNow();

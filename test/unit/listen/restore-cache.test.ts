@@ -58,6 +58,12 @@ describe('restoreCache()', () => {
     expect(Object.values(numbers())).not.toContain(Number(other.identity.id));
   });
 
+  it('gives nobody else a number that it remembers without a prefix', async () => {
+    const { allocator } = await restored([known(16777217, ['fqdn:gone.example', 'reserved:world-ipv4'])]);
+    const other = allocator.allocateLocalIdentity(Labels.parse(['cidr:203.0.113.0/24', 'reserved:world-ipv4']));
+    expect(Number(other.identity.id)).toBe(16777218);
+  });
+
   it('gives such a prefix the number of what a source says of it', async () => {
     const { numbers, cache, claim } = await restored([
       known(16777300, ['fqdn:wide.example', 'reserved:world-ipv4'], '10.3.2.0/24'),
