@@ -17,7 +17,7 @@ export default class Batch extends BaseCommand {
     'every line that does not set them itself.\n\n' +
     'FILE is checked before anything runs, standard input is run as it is read. The first command that fails ends the\n' +
     'batch with its exit status; with --keep-going the rest runs and the worst status counts. With --json there is one\n' +
-    'JSON object a line for each command, with what it printed as result. batch, listen and watch cannot be run.';
+    'JSON object a line for each command, with what it printed as result. batch and listen cannot be run.';
   static override examples = [
     {
       description: 'everything that a script prepared, stopping at the first failure',

@@ -1,5 +1,5 @@
 /**
- * The gate that `diff`, `verify`, `doctor` and `stats` put in scripts: what counts as a failure, how long to wait for it
+ * The gate that `diff` and `doctor` put in scripts: what counts as a failure, how long to wait for it
  * to go away, and how long it must stay away. After an upgrade the failures come when the agent's grace period ends.
  */
 import * as Flags from '@oclif/core/flags';

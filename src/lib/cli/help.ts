@@ -5,8 +5,8 @@ import type { Config } from '@oclif/core/interfaces';
 import { runContextOf } from './run-context.ts';
 
 const GROUPS: readonly (readonly [title: string, commands: readonly string[]])[] = [
-  ['look', ['dump', 'get', 'identity', 'stats', 'watch']],
-  ['compare', ['snapshot', 'diff', 'verify', 'doctor']],
+  ['look', ['dump', 'get', 'identity']],
+  ['compare', ['snapshot', 'diff', 'doctor']],
   ['keep', ['restore', 'release', 'status']],
   ['change', ['set', 'delete', 'gc']],
   ['run', ['listen']],

@@ -8,8 +8,8 @@ import type { ValueSource } from '../layered-values.ts';
 import type { SharedValues } from '../shared-flags.ts';
 import { unknownCommand } from '../usage-error.ts';
 
-/** Commands that end on a signal only, or would read what the batch reads. */
-const EXCLUDED: readonly string[] = ['batch', 'listen', 'watch'];
+/** A command that ends on a signal only, and the one that would read what the batch reads. */
+const EXCLUDED: readonly string[] = ['batch', 'listen'];
 
 /** Variables and the config file reach every command by themselves; these are what else the batch was told. */
 const INHERITED = ['map', 'bpffs', 'layout', 'state-dir', 'config', 'log-format'] as const;
