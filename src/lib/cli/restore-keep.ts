@@ -32,7 +32,7 @@ function records({ allocator, plan }: Prepared, includeGuessed: boolean): Identi
   if (all.length > 0) return all;
   throw new RefusedError('Cannot write an allocator checkpoint: the labels of no number are known', {
     code: 'NO_LABELS',
-    hint: 'restore from a snapshot, which has the labels, or say --include-guessed',
+    hint: 'restore --from a snapshot that was taken with labels, or say --include-guessed',
   });
 }
 
