@@ -1,4 +1,5 @@
 /** Who is at the other end of a unix socket: SO_PEERCRED of unix(7). */
+import type * as Net from 'node:net';
 import { FailedError } from '../errors.ts';
 import { callLibc } from './libc.ts';
 
@@ -35,4 +36,17 @@ export function peerCredentials(fd: number): PeerCredentials {
   throw new FailedError(`Cannot tell who is at the other end of socket ${fd}: ${state}`, {
     operands: { syscall: 'getsockopt' },
   });
+}
+
+/** The process at the other end, or for a connected client the one that listens. @returns undefined where it cannot be seen */
+export function peerPid(socket: Net.Socket): number | undefined {
+  const { _handle: handle } = socket as Net.Socket & { readonly _handle?: { readonly fd?: number } | null };
+  const fd = handle?.fd;
+  if (fd === undefined || fd < 0) return undefined;
+  try {
+    const { pid } = peerCredentials(fd);
+    return pid > 0 ? pid : undefined;
+  } catch {
+    return undefined;
+  }
 }

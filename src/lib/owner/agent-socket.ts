@@ -5,7 +5,7 @@
 import { statSync } from 'node:fs';
 import type * as Net from 'node:net';
 import { errnoOf } from '../fs/file-error.ts';
-import { peerCredentials } from '../native/peer-credentials.ts';
+import { peerPid } from '../native/peer-credentials.ts';
 import type { AgentSocket } from './evidence.ts';
 
 /** Where the agent listens unless CILIUM_SOCK says otherwise (pkg/defaults of Cilium). */
@@ -42,7 +42,7 @@ export async function askAgentSocket(path: string, timeoutMs: number): Promise<A
     const timer = setTimeout(() => settle('silent'), timeoutMs);
     socket.setEncoding('latin1');
     socket.once('connect', () => {
-      pid = listenerOf(socket);
+      pid = peerPid(socket);
       socket.write(REQUEST);
     });
     socket.on('data', (text: string) => {
@@ -72,18 +72,5 @@ function stateOf(errno: string | undefined): AgentSocket['state'] | undefined {
       return undefined; // removed since it was looked at
     default:
       return 'silent';
-  }
-}
-
-/** The process that began to listen; 0 means a namespace that we do not see. */
-function listenerOf(socket: Net.Socket): number | undefined {
-  const { _handle: handle } = socket as Net.Socket & { readonly _handle?: { readonly fd?: number } | null };
-  const fd = handle?.fd;
-  if (fd === undefined || fd < 0) return undefined;
-  try {
-    const { pid } = peerCredentials(fd);
-    return pid > 0 ? pid : undefined;
-  } catch {
-    return undefined;
   }
 }

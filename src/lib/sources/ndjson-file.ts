@@ -5,7 +5,6 @@
  */
 import type { BigIntStats } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { MalformedError, ToolError } from '../errors.ts';
 import { fileError } from '../fs/file-error.ts';
 import type { IdentityScope } from '../identity/numeric-identity.ts';
@@ -14,6 +13,7 @@ import { Coverage } from './coverage.ts';
 import { endMissing } from './end-missing.ts';
 import type { LineEvent } from './event-line.ts';
 import { EventReader } from './event-reader.ts';
+import { pause } from './pause.ts';
 import { ReplacedFile } from './replaced-file.ts';
 import type { Reading, ReadOptions, Source, SourceRecord, SourceSink } from './source.ts';
 import { SourceState } from './source-state.ts';
@@ -90,7 +90,7 @@ export class NdjsonFile implements Source {
         if (isBadLine(error)) throw error;
         if (!isLost) sink.lost((error as ToolError).message);
         isLost = true;
-        await pause(signal);
+        await pause(POLL_MS, signal);
       }
     }
   }
@@ -117,7 +117,7 @@ export class NdjsonFile implements Source {
         }
         if (!reader.isMidLine) synced();
         if (await this.#isOther(handle, read)) return;
-        await pause(signal);
+        await pause(POLL_MS, signal);
       }
     } finally {
       await handle.close();
@@ -175,10 +175,6 @@ async function* chunks(handle: FileHandle, path: string): AsyncGenerator<Uint8Ar
 
 function revisionOf({ dev, ino, size, mtimeNs }: BigIntStats): string {
   return `${dev}:${ino}:${size}:${mtimeNs}`;
-}
-
-async function pause(signal: AbortSignal): Promise<void> {
-  await sleep(POLL_MS, undefined, { signal }).catch(() => {});
 }
 
 function isBadLine(error: unknown): boolean {

@@ -5,7 +5,7 @@
  */
 import { readFileSync } from 'node:fs';
 import type * as Net from 'node:net';
-import { peerCredentials } from '../../native/peer-credentials.ts';
+import { peerPid } from '../../native/peer-credentials.ts';
 import type { AgentClient, AgentRequest } from './agent-client.ts';
 
 /** With a kvstore; without one 30 s. */
@@ -52,7 +52,7 @@ function graceOf(text: string): number {
 /** Milliseconds since the process that listens there was started; undefined where it cannot be seen. */
 async function ageOf(socket: string, procRoot: string): Promise<number | undefined> {
   const pid = await listenerOf(socket);
-  if (pid === undefined || pid <= 0) return undefined;
+  if (pid === undefined) return undefined;
   try {
     const stat = readFileSync(`${procRoot}/${pid}/stat`, 'latin1');
     // The name in parentheses may have anything in it; starttime is field 22.
@@ -71,13 +71,7 @@ function listenerOf(path: string): Promise<number | undefined> {
     const socket = connect({ path });
     socket.once('error', () => resolve(undefined));
     socket.once('connect', () => {
-      const { _handle: handle } = socket as Net.Socket & { readonly _handle?: { readonly fd?: number } | null };
-      let pid: number | undefined;
-      try {
-        if (handle?.fd !== undefined && handle.fd >= 0) pid = peerCredentials(handle.fd).pid;
-      } catch {
-        pid = undefined;
-      }
+      const pid = peerPid(socket);
       socket.destroy();
       resolve(pid);
     });

@@ -2,12 +2,12 @@
  * A cilium-agent as a source: its memory of the map. A listing holds the agent's locks, so between two readings its events
  * are followed, and the second reading is the first with what has changed since.
  */
-import { setTimeout as sleep } from 'node:timers/promises';
 import { ToolError } from '../../errors.ts';
 import type { IdentityScope } from '../../identity/numeric-identity.ts';
 import type { Family } from '../../net/address.ts';
 import { Coverage } from '../coverage.ts';
 import { asCacheRecord, type ListedRecord, Listing } from '../listing.ts';
+import { pause } from '../pause.ts';
 import type { Reading, ReadOptions, Source, SourceSink } from '../source.ts';
 import { untilSynced } from '../until-synced.ts';
 import { AgentClient } from './agent-client.ts';
@@ -173,8 +173,4 @@ export class AgentSource implements Source {
 function visitAll(records: ReadonlyMap<string, ListedRecord>, visit: (record: ListedRecord) => void): number {
   for (const record of records.values()) visit(record);
   return records.size;
-}
-
-async function pause(ms: number, signal: AbortSignal): Promise<void> {
-  await sleep(ms, undefined, { signal }).catch(() => {});
 }

@@ -1,5 +1,4 @@
 /** A running `ipc listen` as a source: what its cache has, from its control socket. */
-import { setTimeout as sleep } from 'node:timers/promises';
 import { ToolError, UnreachableError } from '../../errors.ts';
 import type { IdentityScope } from '../../identity/numeric-identity.ts';
 import type { Family } from '../../net/address.ts';
@@ -7,6 +6,7 @@ import { AgentClient, IPC_LISTEN } from '../agent/agent-client.ts';
 import { visitObjects } from '../agent/visit-objects.ts';
 import { Coverage } from '../coverage.ts';
 import { type ListedRecord, Listing } from '../listing.ts';
+import { pause } from '../pause.ts';
 import type { Reading, ReadOptions, Source, SourceSink } from '../source.ts';
 import { untilSynced } from '../until-synced.ts';
 
@@ -122,8 +122,4 @@ function recordOf(object: Readonly<Record<string, unknown>>): ListedRecord | und
     endpointFlags,
     pod,
   };
-}
-
-async function pause(ms: number, signal: AbortSignal): Promise<void> {
-  await sleep(ms, undefined, { signal }).catch(() => {});
 }
